@@ -261,7 +261,8 @@ class _Scoring:
             for one in self.parts:
                 one.remove()
         questions = str(dataset.questions_file)
-        refuse_unusable(self.totals, self.runs, self.problems, self.run.given, questions, several=True)
+        count, asked = (len({one.location for one in some}) for some in (self.run.answers, self.run.questions))
+        refuse_unusable(self.totals, self.runs, self.problems, self.run.given, questions, files=(count, asked))
 
     def _merged(
         self,

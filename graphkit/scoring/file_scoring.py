@@ -223,13 +223,25 @@ class _Join:
                     self.problems.add(problem)
             if name in self.answers or self.scorer.hash(name) in repeated:
                 lines.setdefault(name, number)
+        held = self._lines_of_records({name for name in self.answers if name in lines})
         for name, numbered in self.answers.items():
             if name in lines:
-                self._refuse(self.scorer.answers.path, numbered, "the question already has a record", name)
+                other = next((f" at line {line}" for line in held.get(name, ()) if line != numbered[0]), "")
+                what = f"the question already has a record{other}"
+                self._refuse(self.scorer.answers.path, numbered, what, name)
             else:
                 where = f"{self.scorer.answers.path}:{numbered[0]}"
                 what = "the question id is not in the dataset"
                 self.problems.add(Problem(where, what, record=name, remedy="Check --dataset."))
+
+    def _lines_of_records(self, names: set[str]) -> dict[str, list[int]]:
+        """Return the lines of the records of some questions; none in a pipe, which can't be read again."""
+        path, found = self.scorer.answers.path, dict[str, list[int]]()
+        if names and path.is_file():
+            for number, answer in RecordReader(path, AnswerStruct, Problems("skip"), self.scorer.questions.path):
+                if answer.question_id in names:
+                    found.setdefault(answer.question_id, []).append(number)
+        return found
 
 
 def score_file(
@@ -274,29 +286,29 @@ def score_file(
 
 
 def refuse_unusable(
-    totals: Totals, runs: set[str], problems: Problems, run: str, questions: str, *, several: bool = False
+    totals: Totals, runs: set[str], problems: Problems, run: str, questions: str, *, files: tuple[int, int] = (1, 1)
 ) -> None:
     """Refuse the input of an evaluation that hasn't one run, has no question, or problems that aren't skipped.
 
-    ``run`` and ``questions`` are the places of both; ``several`` says that they may be several files.
+    ``run`` and ``questions`` are the places of both, and ``files`` of how many files they are.
 
     Raises
     ------
     InputError
         It says what is wrong.
     """
-    files = "the files hold" if several else "the file holds"
+    of_run, of_questions = ("the file holds" if count == 1 else "the files hold" for count in files)
     if len(runs) > 1:
         raise InputError(
-            f"{files} records of {len(runs)} runs: {', '.join(sorted(runs)[:5])}",
+            f"{of_run} records of {len(runs)} runs: {', '.join(sorted(runs)[:5])}",
             where=run,
-            remedy=f"Write each run into {'files' if several else 'a file'} of its own.",
+            remedy=f"Write each run into {'a file' if files[0] == 1 else 'files'} of its own.",
         )
     problems.raise_if_refused(usable=totals.questions - totals.missing)
     if not totals.questions:
-        raise InputError(f"{files} no question", where=questions)
+        raise InputError(f"{of_questions} no question", where=questions)
     if not runs:
-        raise InputError(f"{files} no record", where=run)
+        raise InputError(f"{of_run} no record", where=run)
 
 
 def evaluation_of(job: Job, dataset: str, totals: Totals, runs: set[str]) -> Evaluation:

@@ -13,7 +13,7 @@ import pytest
 import graphkit
 from graphkit.scoring.sharded_dataset import dataset_for_logs
 from graphkit.shards import processes
-from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.scoring.evaluated_everywhere import FILES, PARTS, everything, three_runs
 
@@ -320,3 +320,21 @@ def test_a_folder_of_questions_in_shards_has_runs_in_shards(tmp_path: Path) -> N
         write_lines(tmp_path / "runs" / place, [{**one, "run": run} for one in ANSWERS])
     inside("evaluate", "--no-store", "--out", "results", cwd=tmp_path, code=0)
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["r", "s"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([*ANSWERS, ANSWERS[0]], "runs/r.jsonl:3: record 'q1': the question already has a record at line 1"),
+        ([ANSWERS[0], {**ANSWERS[1], "run": "s"}], "the file holds records of 2 runs: r, s"),
+        (["", " "], "the file holds no record"),
+    ],
+)
+def test_a_refusal_has_the_same_words_in_shards(tmp_path: Path, answers: list[Row | str | bytes], said: str) -> None:
+    """A run in one file is refused in the words of one process, also where shards are scored."""
+    run = tiny(tmp_path, answers=answers)
+    alone, shards = (
+        inside("evaluate", run, "--no-store", *more, cwd=tmp_path, code=2).err for more in ((), ("--out", "results"))
+    )
+    assert said in alone
+    assert shards == alone
