@@ -187,7 +187,8 @@ def evaluate(
     if full:
         show = partial(_show, evaluated, verdict)
     else:
-        commands = _next(given, storing, logs, sources, evaluated, whole=shards is None)
+        whole = shards is None or _is_whole(sources, given.dataset)
+        commands = _next(given, storing, logs, sources, evaluated, whole=whole)
         show = partial(_show_briefly, evaluated, taken, *commands)
     over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
     present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))
@@ -242,6 +243,16 @@ def _next(
     if sources[0].run != sources[0].file:  # no other command reads this log
         commands = (_import_command(sources[0].file, given, logs, evaluated.results[0].run),)
     return [str(one.file) for one, _ in pairs], more, commands
+
+
+def _is_whole(sources: Sequence[RunSource], dataset: Path | None) -> bool:
+    """Return whether runs and their questions are single files of this machine, which other commands read."""
+    from graphkit.files.dataset import Dataset
+
+    try:
+        return all(Dataset.of_run(one.file, dataset) and one.file.is_file() for one in sources)
+    except InputError:
+        return False
 
 
 @contextmanager

@@ -28,18 +28,14 @@ def worker() -> Iterator[Executor]:
     executor.shutdown(cancel_futures=True)
 
 
-def but_for(out: str, *words: str) -> list[str]:
-    """Return the lines of an output that begin with none of some words."""
-    return [line for line in out.splitlines() if not line.startswith(words)]
-
-
 @pytest.mark.parametrize("how", [(), ("--full",), ("--json",)])
 def test_a_results_folder_beside_the_usual_output(tmp_path: Path, how: tuple[str, ...]) -> None:
-    """A results folder changes nothing of what is printed but the command to type next."""
+    """A results folder changes nothing of what is printed, as run and questions are single files."""
     run = tiny(tmp_path)
     usual = inside("evaluate", "--no-store", run, *how, cwd=tmp_path, code=0)
     folder = inside("evaluate", "--no-store", run, "--out", tmp_path / "results", *how, cwd=tmp_path, code=0)
-    assert but_for(usual.out, "next") == folder.out.splitlines()
+    assert usual.out == folder.out
+    assert ("\nnext " in folder.out) == (not how)
     assert ("\nmend " in folder.out) == (not how)
     summary = json.loads((tmp_path / "results" / "summary.json").read_text())["runs"][0]
     assert summary["measures"]["EdgeRecall"]["mean"] == 0.75
@@ -64,7 +60,7 @@ def test_without_directions_a_results_folder_has_the_places_to_mend(tmp_path: Pa
     usual = inside(*arguments, cwd=tmp_path, code=0).out
     folder = inside(*arguments, "--out", tmp_path / "results", cwd=tmp_path, code=0).out
     assert "y -CALLS-> z: 1 question misses it and nothing else" in usual
-    assert but_for(usual, "next") == but_for(folder, "next")
+    assert usual == folder
     rows = graphkit.read_results(tmp_path / "results").rows()
     assert [(row.outcome, row.missed) for row in rows] == [(None, (("a:m.py#y", "CALLS", "b:n.py#z"),)), (None, ())]
 
@@ -165,7 +161,7 @@ def test_shards_do_what_one_process_does(
     for name, on in (("alone.csv", ()), ("spread.csv", ("--on", "processes=1"))):
         done = inside("evaluate", *runs, *options, "--no-store", *on, "--out", name, cwd=tmp_path, code=code)
         error = [line for line in done.err.splitlines() if "--ids" not in line]
-        found.append((but_for(done.out, "next"), error, (tmp_path / name).read_bytes()))
+        found.append((done.out, error, (tmp_path / name).read_bytes()))
     assert found[0] == found[1]
     assert not [*tmp_path.glob(".*parts")]
 
@@ -318,8 +314,9 @@ def test_a_folder_of_questions_in_shards_has_runs_in_shards(tmp_path: Path) -> N
     write_lines(tmp_path / "questions" / "0.jsonl", QUESTIONS)
     for place, run in (("r.jsonl", "r"), ("s/0.jsonl", "s"), ("r.grades/person.scores.jsonl", "t")):
         write_lines(tmp_path / "runs" / place, [{**one, "run": run} for one in ANSWERS])
-    inside("evaluate", "--no-store", "--out", "results", cwd=tmp_path, code=0)
+    done = inside("evaluate", "--no-store", "--out", "results", cwd=tmp_path, code=0)
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["r", "s"]
+    assert "\nnext " not in done.out  # no other command reads the shards
 
 
 @pytest.mark.parametrize(
