@@ -47,26 +47,54 @@ HEAVY = (
 
 
 class Parsed(NamedTuple):
-    """What a module imports anywhere, also late and for type checks, by its full names; and its classes."""
+    """What a module imports anywhere, also late and for type checks, by its full names; its classes and its texts.
+
+    Docstrings are no texts.
+    """
 
     imports: tuple[str, ...]
     classes: tuple[str, ...]
+    texts: tuple[str, ...]
 
 
 @cache
 def parsed_module(path: Path) -> Parsed:
     """Return what the rules below ask about a module, which is parsed once for all of them."""
+    return parsed_text(path.read_text(), path)
+
+
+def parsed_text(code: str, where: object) -> Parsed:
+    """Return what the rules below ask about the code of a module."""
     imports: list[str] = []
     classes: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    texts: dict[ast.AST, str] = {}
+    told: list[ast.AST] = []
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
+            # Without another name, `import graphkit.errors` gives the name of the package alone.
             imports += [alias.name for alias in node.names]
+            imports += [alias.name.partition(".")[0] for alias in node.names if alias.asname is None]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports relatively"
+            assert node.level == 0, f"{where} imports relatively"
             imports += [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.ClassDef):
             classes.append(node.name)
-    return Parsed(tuple(imports), tuple(classes))
+        elif isinstance(node, ast.Expr):
+            told.append(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts[node] = node.value
+    return Parsed(tuple(imports), tuple(classes), tuple(text for node, text in texts.items() if node not in told))
+
+
+def around(found: Parsed, *, core: bool) -> set[str]:
+    """Return what of the rules a module would go around: the package's front, and in the core plug-ins by their text.
+
+    The front has names of every room and plug-in; the version is its own.
+    """
+    front = {name for name in found.imports if name.rpartition(".")[0] == "graphkit" and name not in MODULES}
+    front |= {"graphkit"} & {*found.imports}
+    texts = {text for text in found.texts if core and re.search(r"(^|\bgraphkit)\.plugins\b", text)}
+    return texts | front - {"graphkit.__version__"}
 
 
 def own(module: str) -> set[str]:
@@ -148,6 +176,34 @@ def test_the_core_imports_no_plugin() -> None:
     """Plug-ins register what they add: the core knows no name of theirs. The package's front names their homes."""
     found = {module for module in importers("graphkit.plugins") if not module.startswith("graphkit.plugins")}
     assert found <= {"graphkit"}
+
+
+def test_no_module_goes_around_the_rules() -> None:
+    """Nobody imports the package's front, nor the core a plug-in by its text; where they are found, none is named."""
+    for module, path in MODULES.items():
+        found = around(parsed_module(path), core=not module.startswith("graphkit.plugins"))
+        if module == "graphkit.records.plugins":
+            found = {text for text in found if not text.endswith("graphkit.plugins.")}
+        assert module == "graphkit" or not found, module
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('importlib.import_module("graphkit.plugins.judging.baseline")', {"graphkit.plugins.judging.baseline"}),
+        ('import_module(f"graphkit.plugins.{name}")', {"graphkit.plugins."}),
+        ('import_module(".plugins.judging", "graphkit")', {".plugins.judging"}),
+        ("from graphkit import why", {"graphkit.why"}),
+        ("def late():\n    from graphkit import __version__, evaluate", {"graphkit.evaluate"}),
+        ("import graphkit\ngraphkit.evaluate", {"graphkit"}),
+        ("import graphkit.errors", {"graphkit"}),
+        ('"""See graphkit.plugins.judging."""\nfrom graphkit import __version__, errors', set()),
+        ("import graphkit.errors as known\nfrom graphkit.errors import InputError", set()),
+    ],
+)
+def test_ways_around_the_rules_are_seen(code: str, found: set[str]) -> None:
+    """A module is seen to name a plug-in or the front in each way; its docstrings and the version are free."""
+    assert around(parsed_text(code, "a test"), core=True) == found
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
