@@ -244,6 +244,11 @@ def as_runs(
         from graphkit.files.run_files import has_trials
 
         if not (logs.given() or _tables(files, given) or any(map(has_trials, files))):
+            from graphkit.readers.known_formats import unnamed_format
+
+            for file in files:
+                if (named := unnamed_format(file)) is not None:
+                    say(f"note: {file} looks like a log of {named}: --format {named} reads it")
             yield [RunSource(file, file) for file in files], given
             return
     elif given is None:

@@ -12,7 +12,11 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from graphkit.errors import did_you_mean
+import msgspec
+
+from graphkit.errors import InputError, did_you_mean
+from graphkit.files.intake import is_pipe
+from graphkit.files.jsonl import read_lines
 from graphkit.readers.logged import Reader, UnreadableLogError, UnrecognisedLogError, Values
 from graphkit.readers.refused_forms import refuse_form
 from graphkit.readers.unrecognised import REMEDY, described
@@ -140,6 +144,24 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
     also = f"; it could be {names} too, and the more specific format is used" if others else ""
     ignored = "".join(f"; {problem}" for problem in problems)
     return chosen, f"recognised{part} as {chosen.name}{also}{ignored}"
+
+
+def unnamed_format(path: Path) -> str | None:
+    """Return the format of a log that is given as a run: its first record is foreign, and a reader recognises it.
+
+    None for any other file, for a pipe, which is read once, and for what can't be read: scoring says why.
+    """
+    if not path.is_file() or is_pipe(path):
+        return None
+    from graphkit.readers.own_records import OwnRecordsReader
+
+    try:
+        value = msgspec.json.decode(next((line for _, line in read_lines(path)), b"null"))
+        if not OwnRecordsReader.is_foreign(value):
+            return None
+        return recognised([value], [], str(path))[0].name
+    except (InputError, msgspec.DecodeError):
+        return None
 
 
 def _knows_the_empty(readers: Sequence[Reader], shares: dict[str, float], best: float, values: Sequence[Any]) -> bool:

@@ -29,6 +29,8 @@ _LISTED = re.compile(
     rb'"(?:' + "|".join(_NAMES["traversal"]).encode() + rb')"\s*:\s*(?:\{\s*"(?:triples|paths)"\s*:\s*)?\[\s*\[\s*"'
 )
 _CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings", "evidence_files")
+#: What a system found, rather than what it said.
+_FOUND = ("retrieved", "traversal", "tool_calls", "rankings", "evidence_files")
 
 
 class OwnRecordsReader(Reader):
@@ -48,6 +50,13 @@ class OwnRecordsReader(Reader):
         if value.keys() <= _KNOWN:
             return any(name in value for one in _CONTENT for name in _NAMES[one])
         return _is_traversal(_traversal_of(value))  # fields of the system's own may stand beside it
+
+    @staticmethod
+    def is_foreign(value: Any) -> bool:
+        """Return whether a record has fields that graphkit doesn't know, and none of what a system found."""
+        if not isinstance(value, dict) or (value := with_output(value)).keys() <= _KNOWN:
+            return False
+        return not any(name in value for one in _FOUND for name in _NAMES[one])
 
     @staticmethod
     def names_run(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -126,3 +127,19 @@ def test_a_run_is_not_imported(tmp_path: Path) -> None:
     done = inside("import", "trec", "r.jsonl", "-d", "data", cwd=tmp_path, code=2)
     assert "the option --out is missing" in done.err
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_log_given_as_a_run_is_pointed_to_its_format(tmp_path: Path) -> None:
+    """A log of LightRAG without `--format` is scored as it stands, with a note that names it; own records have none."""
+    own = tiny(tmp_path / "data")
+    found = {"entities": [{"entity_name": "a:m.py#x"}], "relationships": [], "chunks": [], "references": []}
+    log = own.with_name("light.jsonl.gz")
+    log.write_bytes(
+        gzip.compress(json.dumps({"question_id": "q1", "data": {"status": "success", "data": found}}).encode())
+    )
+    noted = inside("evaluate", log, "--no-store", cwd=tmp_path, code=0)
+    assert f"note: {log} looks like a log of lightrag: --format lightrag reads it\n" in noted.err
+    dataset = ("--dataset", own.parent.parent)
+    assert "looks like" not in inside("evaluate", log, *dataset, "--no-store", "--format", "lightrag", cwd=tmp_path).err
+    write_jsonl(own, [{**row, "data": found} for row in read_jsonl(own)])  # which has a field that isn't used
+    assert "looks like" not in inside("evaluate", own, "--no-store", cwd=tmp_path, code=0).err
