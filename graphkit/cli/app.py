@@ -71,7 +71,7 @@ class _OnDemand(Mapping[str, Any]):
         return iter(dict.fromkeys([*self._core, *plugin_commands()]))
 
     def __len__(self) -> int:
-        return len([*self])
+        return sum(1 for _ in self)
 
 
 class RootCommands(Commands):
