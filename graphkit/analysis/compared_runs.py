@@ -65,7 +65,7 @@ class RunFacts:
 
 
 class RunUsage(NamedTuple):
-    """What answers took, by figure and question, and the questions that were answered."""
+    """The latency, tokens and cost of each answer, by figure and question, and which questions were answered."""
 
     figures: Mapping[str, Mapping[str, float]]
     answered: Collection[str]

@@ -46,7 +46,7 @@ COMPARE = (
 
 @dataclass(frozen=True)
 class JobOptions:
-    """What a command line says instead of the settings; see :class:`graphkit.plugins.ci.job_settings.CiSettings`."""
+    """Options that override the settings; see :class:`graphkit.plugins.ci.job_settings.CiSettings`."""
 
     run: str | None = argument(
         "[RUN.jsonl]",
@@ -69,7 +69,7 @@ class JobOptions:
 
 @dataclass(frozen=True)
 class JobComparison:
-    """What a job found by the comparison: its gates, the lines of the comment, its JSON, and why there is none."""
+    """The comparison of a job: its gates, the lines of the comment and its JSON, or why there is none."""
 
     gates: Sequence[GateOutcome]
     lines: list[str]
