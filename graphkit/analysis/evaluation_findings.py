@@ -21,10 +21,9 @@ from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.bounds import equal
 from graphkit.records.repetition_names import system_of
 from graphkit.records.words import counted
-from graphkit.scoring.clustering import in_words as clustered_in_words
+from graphkit.scoring.export import RunsVerdict
 from graphkit.scoring.repeated_systems import RepeatedSystem
 from graphkit.scoring.results import Evaluation, Row
-from graphkit.scoring.runs_verdict import RunsVerdict
 
 #: How many measures the table and a finding name.
 MEASURES, SEVERE = 10, 5
@@ -175,12 +174,11 @@ def zero_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
 
 def cluster_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
     """Yield the clusters of the questions, and the interval of each run's first measure over them."""
-    clustered = [result for result in evaluated.results if result.clustered is not None]
-    sentences = dict.fromkeys(one.clustered.sentence for one in clustered if one.clustered is not None)
-    for sentence in sentences:
+    clustered = [(one.run, one.clustered) for one in evaluated.results if one.clustered is not None]
+    for sentence in dict.fromkeys(means.sentence for _, means in clustered):
         yield BriefLine("cluster", sentence, 87)
-    for result in clustered:
-        yield BriefLine("cluster", clustered_in_words(result), 84)
+    for run, means in clustered:
+        yield BriefLine("cluster", f"{run}: {means.in_words()}", 84)
 
 
 def weak_findings(card: Scorecard, most: int) -> Iterator[BriefLine]:

@@ -19,9 +19,8 @@ from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
 from graphkit.records.words import counted
-from graphkit.scoring.junit import FAIL_QUESTION
+from graphkit.scoring.junit import FAIL_QUESTION, broken
 from graphkit.scoring.measure_summaries import Summary
-from graphkit.scoring.question_bounds import broken
 from graphkit.scoring.results import Evaluation
 
 if TYPE_CHECKING:

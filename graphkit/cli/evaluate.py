@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from graphkit.database.store import Store
     from graphkit.files.run_files import RunSource
     from graphkit.records.scores import Score
+    from graphkit.scoring.export import RunsVerdict
     from graphkit.scoring.run_shards import ShardPlan
-    from graphkit.scoring.runs_verdict import RunsVerdict
 
 #: The endings of the files that have no value of a question.
 WITHOUT_ROWS = (".summary.json", ".md")

@@ -49,8 +49,7 @@ from graphkit.report.execution_view import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.report.verdict_view import verdicts_on
-from graphkit.scoring.run_pass import RunPass, known_from_files
-from graphkit.scoring.stated_reasons import reasons_of_gold
+from graphkit.scoring.run_pass import RunPass, known_from_files, reasons_of_gold
 
 #: The decision on an answer whose text was described elsewhere.
 UNREAD = Decision(None, "")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from graphkit.measures.registry import bounds_of
 from graphkit.records.words import counted
 from graphkit.scoring.intervals import DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, SEED, around_equal
+from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.score_intervals import CONFIDENCE, bounded_interval, student_quantile
 
 #: With clusters that tell less than so many of one size, or fewer of another mean than most, an interval may cover the
@@ -192,3 +196,83 @@ def _resampled(found: ClusterSums, resamples: int, seed: int, confidence: float 
     ).confidence_interval
     reach = student_quantile(found.freedom, confidence) * found.error
     return float(numpy.fmin(drawn.low, found.mean - reach)), float(numpy.fmax(drawn.high, found.mean + reach))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredMean:
+    """The mean of a measure over the questions that count, with its 95% interval over their clusters.
+
+    Attributes
+    ----------
+    mean, questions
+        The mean that gates check, and the number of questions behind it.
+    low, high
+        None if the clusters are too few, and ``reason`` then says so.
+    caution
+        A sentence on why the interval may be too narrow, or None.
+    """
+
+    mean: float
+    questions: int
+    clusters: int
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+    caution: str | None = None
+
+    @classmethod
+    def of(cls, measure: str, values: Sequence[float], codes: Sequence[int]) -> ClusteredMean:
+        """Return the mean of values that are given with the number of the cluster of each."""
+        sums = ClusterSums.of(values, codes)
+        found = cls(sums.mean, len(values), sums.clusters)
+        ends = clustered_mean_interval(values, codes, *bounds_of(measure))
+        if ends is None:
+            return dataclasses.replace(found, reason=without_interval(sums))
+        return dataclasses.replace(found, low=ends[0], high=ends[1], caution=cautioned(sums))
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.mean:.4f} ({self.reason})"
+        return f"{self.mean:.4f} [{self.low:.4f}, {self.high:.4f}]{' *' if self.caution else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredMeans:
+    """The clusters of a run's questions, and each measure over them."""
+
+    clusters: QuestionClusters
+    measures: Mapping[str, ClusteredMean]
+
+    @classmethod
+    def of(
+        cls, clusters: QuestionClusters, measures: Iterable[str], values: Callable[[str], Mapping[str, float]]
+    ) -> ClusteredMeans:
+        """Return the means of measures over ``values(measure)``, which are those by question; of none there is none."""
+        means = {}
+        for name in measures:
+            if held := values(name):
+                means[name] = ClusteredMean.of(name, [*held.values()], clusters.codes([*held]))
+        return cls(clusters, means)
+
+    @property
+    def sentence(self) -> str:
+        """The clusters in words."""
+        return self.clusters.sentence
+
+    def interval(self, measure: str) -> tuple[float, float] | None:
+        """Return the interval of a measure, if it has one."""
+        found = self.measures.get(measure)
+        return None if found is None or found.low is None or found.high is None else (found.low, found.high)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the clusters and the measures as outputs show them."""
+        measures = {name: dataclasses.asdict(one) for name, one in self.measures.items()}
+        return {**self.clusters.as_json(), "measures": measures}
+
+    def in_words(self) -> str:
+        """Return the first measure with its interval, and how many clusters are behind it."""
+        for name, one in self.measures.items():
+            interval = "no interval" if one.low is None or one.high is None else f"[{one.low:.2f}, {one.high:.2f}]"
+            note = f" ({one.reason})" if one.reason else f" over {counted(one.clusters, 'cluster')}"
+            return f"{name} {one.mean:.2f} {interval}{note}{f'; {one.caution}' if one.caution else ''}"
+        return "no measure has a value"

@@ -19,12 +19,11 @@ from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.progress import Progress, quiet
-from graphkit.scoring.clustering import with_clusters
+from graphkit.scoring.clustered_intervals import ClusteredMeans
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.results import Evaluation
-from graphkit.scoring.run_pass import RunPass, known_from_files
-from graphkit.scoring.stated_reasons import reasons_of_gold
+from graphkit.scoring.run_pass import RunPass, known_from_files, reasons_of_gold
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -172,7 +171,10 @@ def evaluate_pass(
 def _judged(dataset: Dataset, scores: Sequence[Score], cluster: ClusterBy | None, result: Evaluation) -> Evaluation:
     """Return a result with the scores that others gave, and with intervals over clusters."""
     result = result.with_scores(scores, reasons_of_gold(dataset, scores))
-    return result if cluster is None else with_clusters(result, QuestionClusters.of_dataset(cluster, dataset))
+    if cluster is None:
+        return result
+    clusters = QuestionClusters.of_dataset(cluster, dataset)
+    return dataclasses.replace(result, clustered=ClusteredMeans.of(clusters, result.measures, result.held_values))
 
 
 def _keeping(

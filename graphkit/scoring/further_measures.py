@@ -1,9 +1,11 @@
-"""Selects the measures that score a run beside the usual ones: those of tool calls, and of gold that is text."""
+"""The first records of a run, and the measures that they call for beside the usual ones: of tool calls, of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
@@ -11,8 +13,39 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.answer_matching import decides_by_words
 from graphkit.records.doubts import OPENED_FILES
-from graphkit.records.structs import QuestionStruct
-from graphkit.scoring.first_records import RECORDS, FirstRecords
+from graphkit.records.structs import AnswerStruct, QuestionStruct
+
+#: How many records of a run, and how many questions, are looked at.
+RECORDS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRecords:
+    """The first usable records of a run, which show the ids that it uses and whether it logs its tool calls.
+
+    ``has_more`` says whether the run goes on after them.
+    """
+
+    answers: list[AnswerStruct]
+    has_more: bool
+
+    @classmethod
+    def read(cls, dataset: Dataset, run_file: Path) -> FirstRecords | None:
+        """Return the first records of a run; None for a pipe, which can't be read again."""
+        if not (run_file.is_file() and dataset.questions_file.is_file()):
+            return None
+        reader = RecordReader(run_file, AnswerStruct, Problems("skip"), dataset.questions_file)
+        answers = [answer for _, answer in islice(reader, RECORDS + 1)]
+        return cls(answers[:RECORDS], len(answers) > RECORDS)
+
+    def ids(self) -> set[str]:
+        """Return the ids of the retrieved chunks and of the ends of the traversed edges."""
+        found = {chunk.id for answer in self.answers for chunk in answer.retrieved or ()}
+        for answer in self.answers:
+            for step in answer.traversal or ():
+                found |= {step.source, step.target}
+        return found
+
 
 #: Measures of a run that logs its calls, and those that also need expected calls in the questions.
 OF_CALLS = ("StepsToGold", "Redundancy", "UsedShare")

@@ -16,7 +16,7 @@ from graphkit.measures.edges import EdgeMeasure
 from graphkit.measures.paths import PathMeasure
 from graphkit.measures.registry import known_measure
 from graphkit.records.words import counted
-from graphkit.scoring.first_records import RECORDS, FirstRecords
+from graphkit.scoring.further_measures import RECORDS, FirstRecords
 
 #: With fewer ids or edges than this, nothing is concluded.
 FEWEST = 10

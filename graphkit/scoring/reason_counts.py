@@ -1,4 +1,4 @@
-"""The reasons of questions without a value, counted."""
+"""The reasons of questions without a value, and the doubts in a run's records, counted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from graphkit.measures.base import Unscored
 from graphkit.measures.owners import Owner, owners, text_of
 from graphkit.records.unanswered import FAILED, MISSING
+from graphkit.records.words import counted, shortened
 
 #: How many reasons of one measure are listed separately.
 MOST_REASONS = 20
@@ -54,3 +55,48 @@ def bounded(reasons: Counter[str]) -> Counter[str]:
 def listed(reasons: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
     """Return the reasons of each measure that has some, the most frequent first."""
     return {name: dict(found.most_common()) for name, found in reasons.items() if found}
+
+
+#: How many different doubts of a run are reported; the others are counted together.
+MOST_DOUBTS = 20
+OTHER_DOUBTS = "other doubts"
+
+#: The longest part of a doubt that is reported.
+LONGEST = 300
+
+
+def plain(doubts: Iterable[str]) -> list[str]:
+    """Return the doubts of a record as they are counted, each once."""
+    return list(dict.fromkeys(shortened(" ".join(doubt.split()), LONGEST) for doubt in doubts))
+
+
+class Doubts:
+    """The number of records of a run that hold each doubt."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, doubts: Iterable[str]) -> None:
+        """Count the doubts of a record."""
+        for doubt in plain(doubts):
+            self.count(doubt, 1)
+
+    def merge(self, other: Doubts) -> None:
+        """Count those of another part of the run."""
+        for doubt, count in other._counts.items():
+            self.count(doubt, count)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return a sentence for each doubt, the most frequent first.
+
+        >>> doubts = Doubts()
+        >>> doubts.add(["a limit ended it"])
+        >>> doubts.warnings()
+        ('doubtful in 1 answer: a limit ended it',)
+        """
+        return tuple(f"doubtful in {counted(count, 'answer')}: {doubt}" for doubt, count in self._counts.most_common())
+
+    def count(self, doubt: str, count: int) -> None:
+        """Count a doubt in some records."""
+        known = doubt in self._counts or len(self._counts) < MOST_DOUBTS
+        self._counts[doubt if known else OTHER_DOUBTS] += count

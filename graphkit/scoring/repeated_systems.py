@@ -14,7 +14,7 @@ from graphkit.records.repetition_names import repetition_name, repetition_of, re
 from graphkit.records.unanswered import MISSING, CountedAs, counts_as_worst
 from graphkit.records.usage import Spread
 from graphkit.records.words import counted
-from graphkit.scoring.clustering import with_clusters
+from graphkit.scoring.clustered_intervals import ClusteredMeans
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.reason_counts import count_reasons, listed
 from graphkit.scoring.relation_counts import RelationCounts
@@ -238,7 +238,10 @@ def pooled(
         intervals={},
         squares={},
     )
-    return result if first.clustered is None else with_clusters(result, first.clustered.clusters)
+    if first.clustered is None:
+        return result
+    clustered = ClusteredMeans.of(first.clustered.clusters, measures, result.held_values)
+    return dataclasses.replace(result, clustered=clustered)
 
 
 def pooled_column(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas
 
     from graphkit.records.scores import Score
-    from graphkit.scoring.clustered_means import ClusteredMeans
+    from graphkit.scoring.clustered_intervals import ClusteredMeans
     from graphkit.scoring.known_share import KnownShare
 
 
@@ -184,7 +184,7 @@ class Evaluation:
     def with_scores(self, scores: Iterable[Score], of_gold: Iterable[tuple[str, str]] = ()) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
 
-        ``of_gold`` are reasons that the gold confirms (:func:`graphkit.scoring.stated_reasons.reasons_of_gold`).
+        ``of_gold`` are reasons that the gold confirms (:func:`graphkit.scoring.run_pass.reasons_of_gold`).
 
         Raises
         ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,15 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import checked_gold, invalid_reason
+from graphkit.measures.answer_matching import NO_GOLD_ANSWER
 from graphkit.measures.base import Measure
+from graphkit.measures.completeness import NO_FACTS
+from graphkit.measures.owners import NEITHER
 from graphkit.records.commits import CommitGraph
-from graphkit.records.structs import AnswerStruct
+from graphkit.records.scores import GRAPHKIT, Score
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.file_scoring import Descriptions, score_file
-from graphkit.scoring.first_records import FirstRecords
-from graphkit.scoring.further_measures import further_measures
+from graphkit.scoring.further_measures import FirstRecords, further_measures
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation
@@ -155,3 +158,31 @@ def invalid_by_files(dataset: Dataset, commits: CommitGraph, problems: Problems 
     gold = checked_gold(dataset, commits, Problems("skip") if problems is None else problems)
     commits.absent = gold.absent.of
     return {name: reason for name, reasons in gold.stale.items() if (reason := invalid_reason(reasons))}
+
+
+def _no_answer(question: QuestionStruct) -> bool:
+    return not (question.gold_answer or "").strip()
+
+
+#: Reasons that the text of a question's gold decides, whichever measures are computed.
+_DECIDED: Mapping[str, Callable[[QuestionStruct], bool]] = {
+    NO_GOLD_ANSWER: _no_answer,
+    NO_FACTS: lambda question: not question.facts,
+    NEITHER: lambda question: _no_answer(question) and not question.facts,
+}
+
+
+def reasons_of_gold(dataset: Dataset, scores: Iterable[Score]) -> list[tuple[str, str]]:
+    """Return each question with a reason that scores give and its gold confirms.
+
+    The questions are read only if a score of others has such a reason.
+    """
+    claimed = {(one.question, one.reason) for one in scores if one.reason in _DECIDED and one.grader != GRAPHKIT}
+    if not claimed:
+        return []
+    return [
+        (question.id, reason)
+        for question in dataset.every_question()
+        for reason, holds in _DECIDED.items()
+        if (question.id, reason) in claimed and holds(question)
+    ]

@@ -27,8 +27,7 @@ from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import RunSource
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct
-from graphkit.scoring.first_records import RECORDS, FirstRecords
-from graphkit.scoring.further_measures import measures_that_apply
+from graphkit.scoring.further_measures import RECORDS, FirstRecords, measures_that_apply
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.results_folder import (
     ResultsFolder,

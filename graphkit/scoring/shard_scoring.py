@@ -25,10 +25,10 @@ from graphkit.records.collector import quiet_collector
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.three_texts import ThreeTexts
 from graphkit.scoring.batches import SIZE
-from graphkit.scoring.doubt_counts import plain
 from graphkit.scoring.file_scoring import digest
 from graphkit.scoring.further_measures import of_texts
 from graphkit.scoring.lockstep import Line, Lockstep, Source, WaitingRecord
+from graphkit.scoring.reason_counts import plain
 from graphkit.scoring.results import Row
 from graphkit.scoring.scorer import Job, Scorer
 from graphkit.scoring.shard_parts import (

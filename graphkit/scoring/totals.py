@@ -9,9 +9,8 @@ from graphkit.measures.base import Unscored
 from graphkit.records.bounds import exact_parts
 from graphkit.records.gold import GoldSum
 from graphkit.records.usage import Tally
-from graphkit.scoring.doubt_counts import Doubts
 from graphkit.scoring.measure_summaries import Summary
-from graphkit.scoring.reason_counts import Left, apart_from_failures, bounded, count_reasons, listed
+from graphkit.scoring.reason_counts import Doubts, Left, apart_from_failures, bounded, count_reasons, listed
 from graphkit.scoring.relation_counts import RelationCounts
 
 
