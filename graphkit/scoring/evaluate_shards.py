@@ -13,9 +13,8 @@ import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.leftovers import held_folder
-from graphkit.files.problems import KEPT, Problem, Problems
+from graphkit.files.problems import Problem, Problems
 from graphkit.measures.base import Measure
-from graphkit.measures.outcome import STAGES, TwoByTwo
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.unanswered import CountedAs
@@ -23,16 +22,16 @@ from graphkit.scoring.file_scoring import evaluation_of, refuse_unusable
 from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import ROWS, Evaluation, Row
-from graphkit.scoring.results_folder import GROUP, ResultsWriter, cut, rows_of
+from graphkit.scoring.results_folder import GROUP, ResultsWriter, cut
+from graphkit.scoring.row_tables import as_table, reason_of, rows_of, unpacked_table
 from graphkit.scoring.run_pass import job_options, known_from_files
 from graphkit.scoring.run_shards import RunShards, Scored
 from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_join import Exchange, Hashes, Routes, exchange, segments
-from graphkit.scoring.shard_parts import Groups, Leftover, SentProblem, ShardPart, as_table, reason_of, unpacked_table
-from graphkit.scoring.shard_problems import ProblemsOnDisk
+from graphkit.scoring.shard_parts import Group, Leftover, ShardPart, grouped_summaries
 from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, context_name, score_shard
+from graphkit.scoring.sums_on_disk import ProblemsOnDisk, UsageOnDisk, split_place
 from graphkit.scoring.totals import Totals
-from graphkit.scoring.usage_on_disk import UsageOnDisk
 from graphkit.shards.executors import InThisProcess
 from graphkit.shards.locations import Location
 from graphkit.shards.work import PICKLING, ShardTask, finished_parts, key_of, not_pickled
@@ -116,7 +115,9 @@ class _Scoring:
         self.several: dict[tuple[int, int], int] = {}
         self.routes, self.hashes = Routes(scratch), Hashes(scratch)
         self.sent = ProblemsOnDisk(scratch / "problems")
-        self.totals, self.groups = Totals(len(job.measures), job.invalid.values()), Groups(self.names)
+        self.totals = Totals(len(job.measures), job.invalid.values())
+        self.groups: dict[Group, Totals] = {}
+        self.ended: dict[str, Counter[str]] = {}
         self.usage, self.gold = UsageOnDisk(scratch), GoldSeen()
         self.runs: set[str] = set()
 
@@ -245,8 +246,12 @@ class _Scoring:
         dataset, strangers = self.run.dataset, list[Leftover]()
         for place in range(len(self.parts)):
             part = self._part(place)
-            part.sums.add_to(self.totals, self.groups)
-            self.usage.add(part.sums.figures)
+            self.totals.add(part.totals.totals())
+            for group, sent in part.groups:
+                self.groups.setdefault(group, Totals(len(self.names))).add(sent.totals())
+            for name, counts in part.ended.items():
+                self.ended.setdefault(name, Counter()).update(counts)
+            self.usage.add(part.figures)
             self.gold.merge(GoldSeen(set(part.gold[0]), part.gold[1]))
             self.runs |= set(part.runs)
             strangers += part.strangers
@@ -254,9 +259,8 @@ class _Scoring:
             part.questions.add_to(self.problems, str(dataset.questions_file))
             part.answers.add_to(self.problems, self.run.given)
         self._add_unknown(unknown, strangers)
-        for sent in self.sent.first(KEPT):
-            self.problems.add(Problem(sent.where, sent.what, sent.record, sent.remedy, sent.more))
-        self.problems.beyond += max(0, len(self.sent) - KEPT)
+        for problem in self.sent:
+            self.problems.add(problem)
         if self.totals.questions == self.totals.missing:  # no record is usable: another attempt needs no part of these
             for one in self.parts:
                 one.remove()
@@ -273,17 +277,13 @@ class _Scoring:
         totals, dataset, job = self.totals, self.run.dataset, self.job
         whole = judged is not None or self.plan.whole or totals.questions <= ROWS
         kept: list[Row] = []
-        ended = EndedCounts()
         writer = ResultsWriter(self.run.out)
         for table in cut(unpacked_table(self._part(place).rows) for place in range(len(self.parts))):
             self._count_reasons(totals, table)
             if whole:
                 kept += rows_of(table, self.names)
-            else:
-                if job.outcomes:
-                    ended.add(table)
-                if see is not None:
-                    deque(map(see, rows_of(table, self.names)), 0)
+            elif see is not None:
+                deque(map(see, rows_of(table, self.names)), 0)
             if judged is None:
                 writer.write(table)
         result = evaluation_of(job, dataset.name, totals, self.runs)
@@ -294,9 +294,9 @@ class _Scoring:
                 dataset, self.run.run_file, first, self.gold, respelled, source=self.run.source, most=LOOKED_AT
             ),
             rows=tuple(kept),
-            ended=ended.counts,
+            ended=self.ended,
             efficiency=self.usage.spreads(),
-            groups=self.groups.summaries(self.names, totals),
+            groups=grouped_summaries(self.groups, self.names, totals),
             failed_as=failed_as,
         )
         if judged is not None:
@@ -306,7 +306,7 @@ class _Scoring:
                 writer.write(table)
         if see is not None:
             deque(map(see, result.rows), 0)
-        writer.write_problems(self.sent.as_json(), len(self.sent))
+        writer.write_problems(map(_as_json, self.sent), len(self.sent))
         self.run.scored = Scored(result, writer, self._manifest(result))
         return result
 
@@ -322,7 +322,7 @@ class _Scoring:
         alone = {place for place, count in refused.items() if count == self.several.get(place, 1)}
         every = {(one.shard, one.line): one for one in strangers if (one.shard, one.line) in alone}
         self.sent.add(
-            SentProblem(one.shard, one.line, one.where, UNKNOWN, one.question, "Check --dataset.", 0)
+            (one.shard, Problem(one.where, UNKNOWN, one.question, "Check --dataset."))
             for one in (*unknown, *every.values())
         )
 
@@ -345,26 +345,14 @@ class _Scoring:
         }
 
 
-class EndedCounts:
-    """The number of questions by right or wrong answer and path, and by stage."""
-
-    def __init__(self) -> None:
-        self.counts: dict[str, dict[str, int]] = {}
-
-    def add(self, rows: Any) -> None:
-        """Add some rows."""
-        if not self.counts:
-            self.counts = {"two_by_two": TwoByTwo().counts, "stages": dict.fromkeys(STAGES, 0)}
-        cells, stages = self.counts.values()
-        grouped = rows.group_by(["right_answer", "right_path"]).aggregate([([], "count_all")])
-        for one in grouped.to_pylist():
-            judged = one["right_answer"], one["right_path"]
-            cells["undecided" if None in judged else _CELLS[judged]] += one["count_all"]
-        for one in rows.column("stage").value_counts().to_pylist():
-            stages[one["values"]] += one["counts"]
-
-
-_CELLS = {(True, True): "sound", (True, False): "luck", (False, True): "misread", (False, False): "lost"}
+def _as_json(problem: Problem) -> dict[str, Any]:
+    """Return a problem as the results hold it."""
+    file, line = split_place(problem.where)
+    return {
+        "file": file,
+        "line": line,
+        **{name: getattr(problem, name) for name in ("record", "what", "remedy", "more")},
+    }
 
 
 def code_of(measure: Measure) -> str:

@@ -17,12 +17,11 @@ import msgspec
 from graphkit.errors import InputError
 from graphkit.files.leftovers import FOLDERS
 from graphkit.files.made import stamp
-from graphkit.measures.outcome import Decision, Outcome, Stage
 from graphkit.records.usage import Spread
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.relation_counts import RelationCounts
-from graphkit.scoring.results import LABELS, Evaluation, Row
-from graphkit.scoring.shard_parts import HIDDEN, STRICT, Unwritten, arrow, reason_of
+from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.row_tables import HIDDEN, arrow, rows_of
 from graphkit.shards.locations import Location
 
 #: How many questions a part holds, and how many of them a group of its rows.
@@ -312,42 +311,6 @@ def _rows(path: Path, measures: Sequence[str]) -> Iterator[Row]:
     with parquet.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=GROUP):
             yield from rows_of(batch, measures)
-
-
-def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of a table of Arrow, or of a batch of one."""
-    columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
-    given = [(columns[name], columns[reason_of(name)]) for name in measures]
-    hidden = columns.get(HIDDEN)
-    for at, question in enumerate(columns["id"]):
-        judged, by_text, details, missed = None, None, None, None
-        more = Unwritten() if hidden is None else Unwritten.unpacked(hidden[at])
-        if "missed" in columns:
-            missed = tuple((edge[0], edge[1], edge[2]) for edge in json.loads(columns["missed"][at] or "[]"))
-        if "stage" in columns:
-            stage = Stage(question, columns["stage"][at], columns["stage_reason"][at], more.missing)
-            right = columns["right_answer"][at], columns["right_path"][at]
-            # Earlier versions lack these columns.
-            edges, ids = (columns[name][at] if name in columns else 0 for name in ("missed_edges", "missed_ids"))
-            judged = Outcome(*right, stage, columns["undecided"][at], edges, ids, missed or (), more.absent)
-        if "decided_by" in columns:
-            by_text = Decision(columns["right_answer"][at], columns["decided_by"][at])
-        if "details" in columns:
-            details = json.loads(columns["details"][at] or "{}")
-        yield Row(
-            question,
-            tuple([reasons[at] if values[at] is None else values[at] for values, reasons in given]),
-            (columns[LABELS[0]][at], columns[LABELS[1]][at], columns[LABELS[2]][at]),
-            judged,
-            columns["gold_hash"][at],
-            columns["failure"][at],
-            columns["k"][at] if "k" in columns else None,  # folders of earlier versions lack it
-            tuple(json.loads(columns[STRICT][at]).items()) if STRICT in columns and columns[STRICT][at] else (),
-            latency_ms=more.latency_ms,
-            by_text=by_text,
-            details=details,
-            missed=missed if judged is None else None,
-        )
 
 
 def summary_fields(summary: dict[str, Any]) -> dict[str, Any]:

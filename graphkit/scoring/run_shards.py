@@ -37,8 +37,8 @@ from graphkit.scoring.results_folder import (
     digest_of,
     remove_folder,
 )
+from graphkit.scoring.row_tables import arrow
 from graphkit.scoring.scorer import Job
-from graphkit.scoring.shard_parts import arrow
 from graphkit.scoring.shard_scoring import ShardContext, Survey, survey, usable_records
 from graphkit.scoring.sharded_dataset import ShardedDataset, blocks_of, opened_dataset
 from graphkit.shards.executors import InThisProcess, opened_executor

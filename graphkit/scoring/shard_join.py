@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from graphkit.scoring.file_scoring import digest
-from graphkit.scoring.shard_parts import Leftover, ShardPart, lines_behind
-from graphkit.scoring.shard_scoring import Routed
+from graphkit.scoring.shard_parts import Leftover, ShardPart, read_message, write_message
 from graphkit.shards.locations import Location
 
 #: How many hashes are in memory at once, 12 bytes each and as many again to sort them.
@@ -19,8 +18,6 @@ TOGETHER = 2_000_000
 
 #: The target of a record whose question is in no shard.
 NOWHERE = -1
-
-_LENGTH = 8
 
 
 class Hashes:
@@ -127,28 +124,22 @@ class Exchange:
 
 
 def exchange(work: Exchange, path: Path) -> None:
-    """Write the leftovers of a part, together by the shard that they go to, behind an index of these shards."""
-    with work.part.local_copy() as part:
-        leftovers = ShardPart.read(part).leftovers
-        by_target: dict[int, list[Routed]] = {}
-        lines = lines_behind(part, [one.size for one in leftovers])
-        for one, line, targets in zip(leftovers, lines, work.targets, strict=True):
+    """Write the leftovers of a part, together by the shard that they go to, behind the size of what each gets."""
+    by_target: dict[int, list[tuple[Leftover, bytes]]] = {}
+    with work.part.local_copy() as part, part.open("rb") as lines:
+        found, begin = read_message(part, ShardPart)
+        lines.seek(begin)
+        for one, targets in zip(found.leftovers, work.targets, strict=True):
+            line = lines.read(one.size)
             for target in targets:
-                by_target.setdefault(target, []).append(Routed(one.shard, one.line, one.where, line))
-    encode = msgspec.msgpack.Encoder().encode
-    sizes = {target: len(encode(some)) for target, some in by_target.items()}
-    head = encode([*sizes.items()])
-    with path.open("wb") as stream:
-        stream.write(len(head).to_bytes(_LENGTH, "little") + head)
-        for some in by_target.values():
-            stream.write(encode(some))
+                by_target.setdefault(target, []).append((one, line))
+    messages = [(target, msgspec.msgpack.encode(by_target.pop(target))) for target in [*by_target]]
+    write_message(path, [(target, len(message)) for target, message in messages], (message for _, message in messages))
 
 
 def segments(path: Path) -> Iterator[tuple[int, int, int]]:
     """Yield what a file of the exchange holds: the shard, and where its records begin and how many bytes they take."""
-    with path.open("rb") as stream:
-        length = int.from_bytes(stream.read(_LENGTH), "little")
-        offset = _LENGTH + length
-        for target, size in msgspec.msgpack.decode(stream.read(length), type=list[tuple[int, int]]):
-            yield target, offset, size
-            offset += size
+    sizes, offset = read_message(path, list[tuple[int, int]])
+    for target, size in sizes:
+        yield target, offset, size
+        offset += size

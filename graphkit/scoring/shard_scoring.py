@@ -21,6 +21,7 @@ from graphkit.files.named_places import files_expected
 from graphkit.files.normal_forms import BACKSLASH, not_ascii
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
+from graphkit.measures.outcome import stage_counts, two_by_two
 from graphkit.records.collector import quiet_collector
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.three_texts import ThreeTexts
@@ -30,17 +31,9 @@ from graphkit.scoring.further_measures import of_texts
 from graphkit.scoring.lockstep import Line, Lockstep, Source, WaitingRecord
 from graphkit.scoring.reason_counts import plain
 from graphkit.scoring.results import Row
+from graphkit.scoring.row_tables import as_table, packed_table
 from graphkit.scoring.scorer import Job, Scorer
-from graphkit.scoring.shard_parts import (
-    Groups,
-    Leftover,
-    SentNotes,
-    SentProblem,
-    ShardPart,
-    Sums,
-    as_table,
-    packed_table,
-)
+from graphkit.scoring.shard_parts import Leftover, SentNotes, SentTotals, ShardPart, totals_by_label, write_message
 from graphkit.shards.inputs import Shard, shard_lines
 from graphkit.shards.locations import Location
 
@@ -209,7 +202,7 @@ class _ShardProblems(Problems):
     def __init__(self, extra: frozenset[str]) -> None:
         super().__init__("skip")
         self.shard = 0
-        self.sent: list[SentProblem] = []
+        self.sent: list[tuple[int, Problem]] = []
         self._own = extra
 
     def open(self, shard: int, where: str) -> None:
@@ -219,11 +212,7 @@ class _ShardProblems(Problems):
 
     def add(self, problem: Problem) -> None:
         """Add a problem; none is too many."""
-        number = problem.where.rpartition(":")[2]
-        line = int(number) if number.isdecimal() else 0
-        self.sent.append(
-            SentProblem(self.shard, line, problem.where, problem.what, problem.record, problem.remedy, problem.more)
-        )
+        self.sent.append((self.shard, problem))
 
 
 class _ShardReader(RecordReader[S]):
@@ -279,7 +268,6 @@ class _ShardScorer:
         self.joined.matched = {}
         self.rows: list[Row] = []
         self.doubts: list[tuple[int, list[str]]] = []
-        self.groups = Groups(self.measures)
 
     def write(self, path: Path) -> None:
         """Score all, and write the part."""
@@ -294,7 +282,8 @@ class _ShardScorer:
         self._flush()
         own = [(name, one) for name, one in left if not one.source.routed]
         strangers = [_left(*each) for each in left if each[1].source.routed]
-        self._part([_left(*each) for each in own], strangers).write(path, (one.line for _, one in own))
+        part = self._part([_left(*each) for each in own], strangers)
+        write_message(path, part, (one.line for _, one in own))
 
     def _questions(self) -> Iterator[Line]:
         for count, line in enumerate(shard_lines(self.context.questions[self.work.place])):
@@ -322,9 +311,7 @@ class _ShardScorer:
     def _flush(self) -> None:
         lines = self.joined.places[len(self.rows) :]
         self.doubts += [(lines[place], plain(doubts)) for place, doubts in self.scorer.doubted]
-        rows = self.scorer.take_rows()
-        self.rows += rows
-        self.groups.add_rows(rows)
+        self.rows += self.scorer.take_rows()
 
     def _left_over(self) -> list[tuple[str, WaitingRecord]]:
         """Return the records without a question here, and report second ones of a question."""
@@ -349,8 +336,13 @@ class _ShardScorer:
         for _, some in sorted(self.doubts, key=lambda each: each[0]):
             doubts.update(some)
         names = numpy.fromiter(map(digest, numbers), dtype=numpy.int64, count=len(numbers))
+        totals, judged = self.scorer.totals, [row.outcome for row in rows if row.outcome is not None]
+        groups = totals_by_label(rows, self.measures, totals)
         return ShardPart(
-            sums=Sums.of(self.scorer.totals, self.groups, doubts),
+            totals=SentTotals.of(totals, doubts),
+            groups=[(group, SentTotals.of(one)) for group, one in groups],
+            figures=totals.efficiency.packed(),
+            ended={"two_by_two": two_by_two(judged).counts, "stages": stage_counts(judged)} if judged else {},
             rows=packed_table(as_table(rows, self.measures, self.context.job)),
             hashes=names.tobytes(),
             lines=numpy.fromiter(numbers.values(), dtype=numpy.int64, count=len(numbers)).tobytes(),
@@ -364,18 +356,6 @@ class _ShardScorer:
         )
 
 
-# Routed records -----------------------------------------------------------------------------------------------------
-
-
-class Routed(msgspec.Struct, array_like=True):
-    """A record on its way from its shard to the shard of its question."""
-
-    shard: int
-    line: int
-    where: str
-    text: bytes
-
-
 def _left(name: str, record: WaitingRecord) -> Leftover:
     source, number, line, _ = record
     return Leftover(source.shard, number, f"{source.path}:{number}", name, len(line))
@@ -385,7 +365,7 @@ def _routed(segments: Iterable[Segment]) -> Iterator[WaitingRecord]:
     for segment in segments:
         with segment.file.opened() as stream:
             stream.seek(segment.offset)
-            found = msgspec.msgpack.decode(stream.read(segment.length), type=list[Routed])
-        for one in found:
+            found = msgspec.msgpack.decode(stream.read(segment.length), type=list[tuple[Leftover, bytes]])
+        for one, line in found:
             source = Source(cast(Path, one.where.rpartition(":")[0]), one.shard, True)
-            yield WaitingRecord(source, one.line, one.text)
+            yield WaitingRecord(source, one.line, line)

@@ -29,8 +29,9 @@ from graphkit.plugins.embedded.locks import wait_until
 from graphkit.records.scores import Score
 from graphkit.scoring import evaluate_shards, results_folder, shard_join, shard_scoring
 from graphkit.scoring.results import Evaluation
-from graphkit.scoring.shard_parts import ShardPart, unpacked_table
-from graphkit.scoring.usage_on_disk import nth
+from graphkit.scoring.row_tables import unpacked_table
+from graphkit.scoring.shard_parts import ShardPart
+from graphkit.scoring.sums_on_disk import at_places
 from graphkit.shards.locations import Location
 from tests.helpers import ROOT
 from tests.helpers.cli import without_intervals
@@ -368,7 +369,7 @@ def test_order_on_disk(numbers: list[float]) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder, "numbers")
         file.write_bytes(array("d", numbers).tobytes())
-        assert [nth(file, place) for place in range(len(numbers))] == sorted(numbers)
+        assert at_places(file, *range(len(numbers))) == sorted(numbers)
 
 
 def test_folders_are_compared(source: Path, tmp_path: Path) -> None:
