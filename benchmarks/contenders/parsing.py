@@ -9,24 +9,25 @@ from pathlib import Path
 from benchmarks.contenders.common import finish, folder
 from graphkit.files.decoding import LineDecoder
 from graphkit.records.structs import AnswerStruct, QuestionStruct
-from graphkit.scoring.batches import PackedBatch, Unpacker, packed
+from graphkit.scoring.batches import Batch, LineReader, batches
 
-_unpacker: Unpacker
+_files: tuple[Path, Path]
+_reader = LineReader()
 _question = LineDecoder(QuestionStruct).decode
 _answer = LineDecoder(AnswerStruct).decode
 
 
 def _start(questions: Path, answers: Path) -> None:
-    global _unpacker
-    _unpacker = Unpacker(questions, answers)
+    global _files
+    _files = questions, answers
 
 
-def _decode(work: PackedBatch) -> int:
-    batch = _unpacker.unpack(work)
-    for question, answer in zip(batch.questions, batch.answers, strict=True):
+def _decode(batch: Batch) -> int:
+    questions, answers = _reader.lines(_files[0], batch.questions), _reader.lines(_files[1], batch.answers)
+    for question, answer in zip(questions, answers, strict=True):
         _question(question)
         _answer(answer)
-    return len(batch.questions)
+    return len(questions)
 
 
 def main() -> None:
@@ -35,7 +36,7 @@ def main() -> None:
     count = 0
     with ProcessPoolExecutor(workers, get_context("fork"), _start, files) as pool:
         under_way: deque[Future[int]] = deque()
-        for batch in packed(*files):
+        for batch in batches(*files, packed=True):
             under_way.append(pool.submit(_decode, batch))
             if len(under_way) > 2 * workers:
                 count += under_way.popleft().result()

@@ -33,7 +33,7 @@ from graphkit.files.spool import Spool
 from graphkit.records.collector import RARELY
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
-from graphkit.scoring.batches import SIZE, Batch, PackedBatch, Part, Unpacker, batch_scorer, batches, packed
+from graphkit.scoring.batches import SIZE, Batch, BatchScorer, Part, batches
 from graphkit.scoring.known_share import GoldSeen
 from graphkit.scoring.lockstep import Line
 from graphkit.scoring.results import Evaluation, Row
@@ -56,27 +56,25 @@ def digest(name: str) -> int:
     return int.from_bytes(raw, "little", signed=True)
 
 
-_score: Callable[[Batch], Part]
-_unpacker: Unpacker
+_score: BatchScorer
 
 
 def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: A002
-    global _score, _unpacker
+    global _score
     # Standard output is for results; what a user's measure prints is none, from the import of its module on.
     sys.stdout = sys.stderr
     if sys.platform != "win32":  # Ctrl-C ends it without a traceback, which it would print even while it starts
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     job: Job = pickle.loads(pickled)  # noqa: S301 - written by the process that started this one
-    _score = batch_scorer(job, hash)
-    _unpacker = Unpacker(job.questions_file, job.run_file)
+    _score = BatchScorer(job, hash)
     # Existing objects stay, and a batch makes no cycles: collecting garbage would take a tenth of the time.
     gc.freeze()
     gc.set_threshold(RARELY)
 
 
-def _work(batch: PackedBatch) -> Part:
-    return _score(_unpacker.unpack(batch))
+def _work(batch: Batch) -> Part:
+    return _score(batch)
 
 
 class _Join:
@@ -342,11 +340,10 @@ def _parts(job: Job, workers: int | None) -> tuple[Callable[[str], int], Iterato
     # Python's own hash costs nothing, but only processes forked from one another agree on it.
     shared_hash = hash if fork or workers == 1 else digest
     if workers == 1:
-        return shared_hash, map(batch_scorer(job, shared_hash), batches(job.questions_file, job.run_file))
+        return shared_hash, map(BatchScorer(job, shared_hash), batches(job.questions_file, job.run_file))
     arguments = pickle.dumps(job), shared_hash
-    return shared_hash, _pooled(
-        arguments, packed(job.questions_file, job.run_file), workers, "fork" if fork else "spawn"
-    )
+    packed = batches(job.questions_file, job.run_file, packed=True)
+    return shared_hash, _pooled(arguments, packed, workers, "fork" if fork else "spawn")
 
 
 def _processes(workers: int | None, run_file: Path) -> int:
@@ -357,14 +354,14 @@ def _processes(workers: int | None, run_file: Path) -> int:
 
 
 def _pooled(
-    arguments: tuple[bytes, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
+    arguments: tuple[bytes, Callable[[str], int]], packed: Iterator[Batch], workers: int, start: str
 ) -> Iterator[Part]:
     """Yield the part of each batch in order, with no more batches in progress than keep the workers busy."""
     if start == "spawn":
         start_tracker()
     with ProcessPoolExecutor(workers, get_context(start), _start_worker, arguments) as pool:
         in_progress: deque[Future[Part]] = deque()
-        for batch in packed_batches:
+        for batch in packed:
             with interrupts_held():  # until a worker that starts has its own answer to them
                 in_progress.append(pool.submit(_work, batch))
             if len(in_progress) > 2 * workers:
