@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from graphkit.database.store import Store
@@ -13,10 +14,12 @@ from graphkit.graph.question_ranges import question_ranges, read_questions
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.matching import NOT_STATED
 from graphkit.measures.owners import text_of
-from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW
+from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW, CommitGraph
 from graphkit.records.unanswered import MISSING
+from graphkit.scoring.file_scoring import evaluation_of
 from graphkit.scoring.relation_counts import RelationCounts
 from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.scorer import Job
 from graphkit.scoring.totals import Totals
 
 Values = dict[str, float | Unscored]
@@ -96,19 +99,8 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
             if keep_rows:
                 row = _row(name, answer, [column[name] for column in columns])
                 rows.append(dataclasses.replace(row, strict=tuple(strict.get(name, ()))))
-    return Evaluation(
-        run=run,
-        dataset=dataset,
-        questions=totals.questions,
-        failed=totals.failed,
-        missing=totals.missing,
-        unanswered=totals.no_answer,
-        invalid=invalid,
-        measures=totals.summaries([str(measure) for measure in measures]),
-        rows=tuple(rows),
-        unscored=totals.unscored([str(measure) for measure in measures]),
-        relations=totals.relations,
-    )
+    job = Job(Path(), Path(), tuple(measures), CommitGraph(), invalid, name=run)
+    return dataclasses.replace(evaluation_of(job, dataset, totals, {run}), rows=tuple(rows))
 
 
 def _range_values(

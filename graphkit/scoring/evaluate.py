@@ -36,8 +36,6 @@ DEFAULTS = EvaluationOptions()
 #: What a command calls records in memory, once they are written.
 WRITTEN = Path("RUN.jsonl")
 
-STAYS_WHOLE = "the graph holds this run whole, and it stays whole"
-
 
 def evaluate(
     run: str | Path | Iterable[Any],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,6 @@ def score_shards(
     progress: Progress = quiet,
     known: tuple[CommitGraph, dict[str, str]] | None = None,
     judged: Callable[[Evaluation], Evaluation] | None = None,
-    see: Callable[[Row], None] | None = None,
     detailed: tuple[Measure, ...] | None = None,
 ) -> Evaluation:
     """Score a run in shards, and write the parts of its results folder; :meth:`RunShards.finish` finishes it.
@@ -62,8 +61,6 @@ def score_shards(
         The known commits, and the reason of each question that isn't scored; by default those of the files.
     judged
         Returns the result, which then holds all rows, with what else belongs to it: scores that others gave, clusters.
-    see
-        Receives each row, in the order of the questions.
     detailed
         As in :class:`graphkit.scoring.scorer.Job`.
 
@@ -96,7 +93,7 @@ def score_shards(
         wanted=frozenset(run.first.ids()),
     )
     with held_folder() as scratch:
-        return _Scoring(run, job, problems, progress, scratch).evaluation(options.failed_as, judged, see)
+        return _Scoring(run, job, problems, progress, scratch).evaluation(options.failed_as, judged)
 
 
 class _Scoring:
@@ -127,7 +124,6 @@ class _Scoring:
         self,
         failed_as: CountedAs,
         judged: Callable[[Evaluation], Evaluation] | None,
-        see: Callable[[Row], None] | None,
     ) -> Evaluation:
         """Make all parts, and then the results of them; see :func:`score_shards`."""
         work = self._first_works()
@@ -142,7 +138,7 @@ class _Scoring:
         if routed:
             self._make([dataclasses.replace(work[place], routed=tuple(routed[place])) for place in sorted(routed)])
         self._sum_up(unknown)
-        return self._merged(failed_as, judged, see)
+        return self._merged(failed_as, judged)
 
     def _key(self) -> str:
         """Return the digest of everything that decides the parts."""
@@ -272,7 +268,6 @@ class _Scoring:
         self,
         failed_as: CountedAs,
         judged: Callable[[Evaluation], Evaluation] | None,
-        see: Callable[[Row], None] | None,
     ) -> Evaluation:
         totals, dataset, job = self.totals, self.run.dataset, self.job
         whole = judged is not None or self.plan.whole or totals.questions <= ROWS
@@ -282,8 +277,6 @@ class _Scoring:
             self._count_reasons(totals, table)
             if whole:
                 kept += rows_of(table, self.names)
-            elif see is not None:
-                deque(map(see, rows_of(table, self.names)), 0)
             if judged is None:
                 writer.write(table)
         result = evaluation_of(job, dataset.name, totals, self.runs)
@@ -304,8 +297,6 @@ class _Scoring:
             some = (result.rows[at : at + GROUP] for at in range(0, len(result.rows), GROUP))
             for table in cut(as_table(rows, [*result.measures], job) for rows in some):
                 writer.write(table)
-        if see is not None:
-            deque(map(see, result.rows), 0)
         writer.write_problems(map(_as_json, self.sent), len(self.sent))
         self.run.scored = Scored(result, writer, self._manifest(result))
         return result

@@ -29,7 +29,6 @@ from graphkit.graph.runs import (
 from graphkit.graph.score_nodes import Grading, clear_computed, gradings_of, keep_scores, rows_of
 from graphkit.graph.writing import retried_writes
 from graphkit.measures.base import Measure
-from graphkit.measures.outcome import Decision
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.scores import GRAPHKIT
@@ -45,29 +44,6 @@ STAYS_WHOLE = "the graph holds this run whole, and it stays whole"
 
 #: The known commits, and the reason of each question that isn't scored.
 Known = tuple[CommitGraph, dict[str, str]]
-
-
-@dataclass(frozen=True)
-class _ScoredRun:
-    """A run that was scored, before it is stored.
-
-    Attributes
-    ----------
-    records
-        Its records; those of shards are read again when they are written.
-    rows
-        Its rows, if they are more than ``result`` holds.
-    chosen
-        The questions that a rule selects.
-    origin
-        The place of a run that isn't a file of this machine.
-    """
-
-    result: Evaluation
-    records: RunRecords
-    rows: Iterable[Row] | None
-    chosen: set[str]
-    origin: str | None
 
 
 @dataclass(frozen=True)
@@ -100,24 +76,22 @@ class GraphScoring:
         dataset, history, conflicts = run.dataset.name, history_changes(store), store.conflicts
         known = self._known(run.dataset)
         with Spool(AnswerStruct) as answers:
-            scored = self._of_shards(run, known) if isinstance(run, RunShards) else self._of_file(run, known, answers)
-            result, records = scored.result, scored.records
+            if isinstance(run, RunShards):
+                origin = options.source or run.origin
+                result, records = self._of_shards(run, known, origin)
+            else:
+                origin = options.source
+                result, records = self._of_file(run, known, answers)
             whole = self.selection is not None and is_whole(store, result.run, records)
             if self.selection is not None and not whole:
                 counts = result.questions, result.questions - result.missing, result.failed
-                part = RunPart(str(self.selection), scored.chosen, *counts)
+                chosen = self.selection.chosen(result.measures, _rows(run, result), result.run, result.invalid)
+                part = RunPart(str(self.selection), chosen, *counts)
                 add_questions(store, run.dataset, part.questions, *known, progress)
                 records = records.in_part(part, run.run_file, result.run, run.dataset.questions_file)
             was_unordered = is_unordered(store, result.run)
             loaded = load_run(
-                store,
-                dataset,
-                result.run,
-                run.run_file,
-                progress,
-                records,
-                origin=scored.origin,
-                replace=options.replace,
+                store, dataset, result.run, run.run_file, progress, records, origin=origin, replace=options.replace
             )
             order_run(store, result.run, options.unordered)
             if is_unordered(store, result.run) != was_unordered:
@@ -137,10 +111,11 @@ class GraphScoring:
             histories = {str(measure): history for measure in self.measures if measure.needs_commits}
             grades = grades_of_answers(store, result.run, without=result.measures)
             result = result.with_grades(grades)
-            keep_results(store, result, histories, only, progress, rows=_graded(scored.rows, grades))
+            rows = (row.graded(grades.get(row.question, ())) for row in _rows(run, result)) if not result.rows else None
+            keep_results(store, result, histories, only, progress, rows)
         if retried := store.conflicts - conflicts:
             result = result.with_warning(retried_writes(retried))
-        if loaded.replaced and not options.replace and scored.origin == IN_MEMORY:
+        if loaded.replaced and not options.replace and origin == IN_MEMORY:
             result = result.with_warning(
                 f"these records take the place of others that were the run {result.run!r}; name= gives another name"
             )
@@ -165,7 +140,7 @@ class GraphScoring:
         commits.absent = AbsentGold.in_graphs(dataset, absent_gold(store, dataset.name)).of
         return commits, invalid_questions(store, dataset.name)
 
-    def _of_file(self, run: RunPass, known: Known, answers: Spool[AnswerStruct]) -> _ScoredRun:
+    def _of_file(self, run: RunPass, known: Known, answers: Spool[AnswerStruct]) -> tuple[Evaluation, RunRecords]:
         records = RunRecords.of_unread_file(self.store, run.dataset.name, run.run_file, answers)
         result = run.score_by(
             self.options,
@@ -176,31 +151,18 @@ class GraphScoring:
             keep_answers=records.wanted,
             detailed=self.measures if self.options.keep_rows else None,
         )
-        # Wrong scores are refused before anything is stored.
-        judged = self._with_scores(result)
+        judged = self._with_scores(result)  # wrong scores are refused before anything is stored
         answers.flush()
-        chosen: set[str] = set()
-        if self.selection is not None:
-            chooser = self.selection.chooser(judged.measures, judged.run, judged.invalid)
-            for row in judged.rows:
-                chooser.see(row)
-            chosen = chooser.chosen
-        return _ScoredRun(
-            result if self.options.engine == "cypher" else judged, records, None, chosen, self.options.source
-        )
+        return result if self.options.engine == "cypher" else judged, records
 
     def _with_scores(self, result: Evaluation) -> Evaluation:
         result = dataclasses.replace(result, failed_as=self.options.failed_as)
         return result if self.judged is None else self.judged(result)
 
-    def _of_shards(self, run: RunShards, known: Known) -> _ScoredRun:
+    def _of_shards(self, run: RunShards, known: Known, origin: str | None) -> tuple[Evaluation, RunRecords]:
         dataset, content = run.dataset.name, blocks_digest(run.content())  # before it is read
-        origin = self.options.source or run.origin
         if not self.options.replace and (name := self.options.name or run.name) is not None:
             refuse_other_run(self.store, dataset, name, run.run_file, content, origin)  # and not after an hour
-        chooser = None
-        if self.selection is not None:
-            chooser = self.selection.chooser(self.measures, self.options.name or run.name or "", known[1])
         result = score_shards(
             run,
             self.options,
@@ -209,18 +171,18 @@ class GraphScoring:
             progress=self.progress,
             known=known,
             judged=self.judged,
-            see=None if chooser is None else chooser.see,
             detailed=self.measures if self.options.keep_rows else None,
         )
-        records = RunRecords(run.records(result.run), question_ids(self.store, dataset), content)
-        assert run.scored is not None
-        rows = None if result.rows else run.scored.rows()
-        return _ScoredRun(result, records, rows, chooser.chosen if chooser is not None else set(), origin)
+        # The records are read again when they are written.
+        return result, RunRecords(run.records(result.run), question_ids(self.store, dataset), content)
 
 
-def _graded(rows: Iterable[Row] | None, grades: Mapping[str, Sequence[Decision]]) -> Iterator[Row] | None:
-    """Yield rows with the grades that the graph holds from others."""
-    return None if rows is None else (row.graded(grades.get(row.question, ())) for row in rows)
+def _rows(run: RunPass | RunShards, result: Evaluation) -> Iterable[Row]:
+    """Return the rows of a result; those of many questions are read from its folder."""
+    if result.rows or isinstance(run, RunPass):
+        return result.rows
+    assert run.scored is not None
+    return run.scored.rows()
 
 
 def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evaluation) -> Evaluation:

@@ -10,11 +10,11 @@ import heapq
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import get_args
 
 from graphkit.errors import InputError
-from graphkit.measures.base import Measure
 from graphkit.measures.outcome import STAGES, UNDECIDED, Outcome
 from graphkit.measures.registry import measure_kinds
 from graphkit.records.models import Difficulty
@@ -135,11 +135,17 @@ class Selection:
     def __str__(self) -> str:
         return " or ".join(self.texts)
 
-    def chooser(self, measures: Iterable[str | Measure], run: str = "", invalid: Collection[str] = ()) -> Chooser:
-        """Return what selects among rows whose values are in the order of these measures.
+    def chosen(
+        self, measures: Iterable[str], rows: Iterable[Row], run: str = "", invalid: Collection[str] = ()
+    ) -> set[str]:
+        """Return the ids of the questions that it selects, in one pass over rows in any order.
 
         Parameters
         ----------
+        measures
+            The measures in the order of the rows' values.
+        rows
+            Their outcomes say whether answer and path are right.
         run
             The name of the run.
         invalid
@@ -150,57 +156,37 @@ class Selection:
         InputError
             A filter names a measure that isn't among them.
         """
-        return Chooser(self, [str(measure) for measure in measures], run, invalid)
-
-
-class Chooser:
-    """Selects questions row by row. Choosers of parts of a run are merged in any order, with the same result."""
-
-    def __init__(self, selection: Selection, measures: Sequence[str], run: str, invalid: Collection[str]) -> None:
-        self._places = {name: place for place, name in enumerate(measures)}
-        if lacking := [name for name in selection.measures if name not in self._places]:
+        values = _RowValues([*measures], run, invalid)
+        if lacking := [name for name in self.measures if name not in values.places]:
             raise InputError(
                 f"no value of {lacking[0]} decides which questions to keep",
-                where=f"--keep {selection}",
+                where=f"--keep {self}",
                 remedy=f"Compute it (-m {lacking[0]}), or give its scores (--scores).",
             )
-        self._filters = selection.filters
+        found: set[str] = set()
+        sampled: list[tuple[int, str]] = []  # a heap of the lowest ranks, which it holds as negative numbers
+        for row in rows:
+            if any(one.holds(partial(values.of, row)) for one in self.filters):
+                found.add(row.question)
+            if self.sample:
+                push = heapq.heappush if len(sampled) < self.sample else heapq.heappushpop
+                push(sampled, (-_rank(row.question), row.question))
+        return found.union(name for _, name in sampled)
+
+
+class _RowValues:
+    """What a filter may name of a row."""
+
+    def __init__(self, measures: Sequence[str], run: str, invalid: Collection[str]) -> None:
+        self.places = {name: place for place, name in enumerate(measures)}
         targets = [(place, name, own_thresholds(name).target) for place, name in enumerate(measures)]
         self._targets = [(place, name, target) for place, name, target in targets if target is not None]
         self._run, self._invalid = run, invalid
-        self._size = selection.sample
-        self._by_rule: set[str] = set()
-        self._sampled: list[tuple[int, str]] = []
 
-    def see(self, row: Row) -> None:
-        """Select a row, or don't; ``row.outcome`` says whether its answer and its path are right."""
-        if any(one.holds(lambda name: self._value(row, name)) for one in self._filters):
-            self._by_rule.add(row.question)
-        if self._size:
-            self._draw((-_rank(row.question), row.question))
-
-    def merge(self, other: Chooser) -> None:
-        """Add what the chooser of another part of the run has seen."""
-        self._by_rule |= other._by_rule
-        for drawn in other._sampled:
-            self._draw(drawn)
-
-    @property
-    def chosen(self) -> set[str]:
-        """The ids of the selected questions."""
-        return self._by_rule.union(name for _, name in self._sampled)
-
-    def _draw(self, drawn: tuple[int, str]) -> None:
-        """Keep the questions of the lowest ranks, which the heap holds as negative numbers."""
-        if len(self._sampled) < self._size:
-            heapq.heappush(self._sampled, drawn)
-        else:
-            heapq.heappushpop(self._sampled, drawn)
-
-    def _value(self, row: Row, name: str) -> Value:
+    def of(self, row: Row, name: str) -> Value:
         """Return the value of a measure, field or flag; None for one that isn't scored or empty."""
         if name not in FIELDS:
-            value = row.values[self._places[name]]
+            value = row.values[self.places[name]]
             return None if isinstance(value, str) else value
         if name in LABELS:
             return row.labels[LABELS.index(name)]
@@ -209,7 +195,7 @@ class Chooser:
         if name == "failed":
             return row.failure not in (None, MISSING)
         if name in _OF_MEASURE:
-            value = row.values[self._places[_OF_MEASURE[name]]]
+            value = row.values[self.places[_OF_MEASURE[name]]]
             return not isinstance(value, str) and (value > 0 if name == "off_pin" else value < 1)
         if name == "absent":
             return row.failure == MISSING
