@@ -27,7 +27,7 @@ from graphkit.scoring.row_tables import as_table, reason_of, rows_of, unpacked_t
 from graphkit.scoring.run_pass import job_options, known_from_files
 from graphkit.scoring.run_shards import RunShards, Scored
 from graphkit.scoring.scorer import Job
-from graphkit.scoring.shard_join import Exchange, Hashes, Routes, exchange, segments
+from graphkit.scoring.shard_join import Exchange, Hashes, exchange, segments
 from graphkit.scoring.shard_parts import Group, Leftover, ShardPart, grouped_summaries
 from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, context_name, score_shard
 from graphkit.scoring.sums_on_disk import ProblemsOnDisk, UsageOnDisk, split_place
@@ -110,7 +110,7 @@ class _Scoring:
         self.key = self._key()
         self.parts: list[Location] = []
         self.several: dict[tuple[int, int], int] = {}
-        self.routes, self.hashes = Routes(scratch), Hashes(scratch)
+        self.hashes = Hashes(scratch)
         self.sent = ProblemsOnDisk(scratch / "problems")
         self.totals = Totals(len(job.measures), job.invalid.values())
         self.groups: dict[Group, Totals] = {}
@@ -178,10 +178,8 @@ class _Scoring:
         )
         for work, path in zip(works, parts, strict=True):
             self.parts[work.place] = self.plan.work.child(path.name)
-            part = ShardPart.read(path)
             if not work.routed:
-                self.hashes.put(work.place, part.hashes)
-                self.routes.put(work.place, part.leftovers)
+                self.hashes.put(work.place, ShardPart.read(path))
 
     def _part(self, place: int) -> ShardPart:
         with self.parts[place].local_copy() as path:
@@ -215,9 +213,7 @@ class _Scoring:
         """Route records to the shards of their questions; return what each gets, and the records of no question."""
         unknown: list[Leftover] = []
         tasks: list[ShardTask] = []
-        for source, targets in self.routes.find(self.hashes):
-            if not targets:
-                continue
+        for source, targets in self.hashes.targets():
             lost = [at for at, some in enumerate(targets) if not some]
             more = [at for at, some in enumerate(targets) if len(some) > 1]
             if lost or more:

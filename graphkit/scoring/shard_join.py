@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,103 +17,75 @@ from graphkit.shards.locations import Location
 #: How many hashes are in memory at once, 12 bytes each and as many again to sort them.
 TOGETHER = 2_000_000
 
-#: The target of a record whose question is in no shard.
-NOWHERE = -1
-
 
 class Hashes:
-    """The hashes of the ids of all questions, sorted by shard, in files of a folder."""
+    """The hashes of the ids of all questions and leftover records, sorted in files of a folder."""
 
     def __init__(self, folder: Path, together: int = TOGETHER) -> None:
         self._folder = folder
         self._together = together
         self._counts: dict[int, int] = {}
+        self._left: dict[int, int] = {}
 
-    def put(self, shard: int, hashes: bytes) -> None:
-        """Set the hashes of a shard."""
+    def put(self, shard: int, part: ShardPart) -> None:
+        """Note the questions and the leftovers of a shard, in place of those of a former part."""
         import numpy
 
-        values = numpy.frombuffer(hashes, dtype=numpy.int64)
-        numpy.sort(values).tofile(self._file(shard))
-        self._counts[shard] = len(values)
+        questions = numpy.frombuffer(part.hashes, dtype=numpy.int64)
+        numpy.sort(questions).tofile(self._folder / f"questions-{shard}")
+        names = (digest(one.question) for one in part.leftovers)
+        numpy.fromiter(names, dtype=numpy.int64, count=len(part.leftovers)).tofile(self._folder / f"left-{shard}")
+        self._counts[shard], self._left[shard] = len(questions), len(part.leftovers)
 
-    def _file(self, shard: int) -> Path:
-        return self._folder / f"questions-{shard}"
-
-    def ranges(self) -> Iterator[tuple[int, int, Any, Any]]:
-        """Yield ranges of hashes: the lowest, the highest, those within sorted, and the shard of each."""
+    def _ranges(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the hashes of the questions in order, some at a time, and the shard of each; equal ones together."""
         import numpy
 
         least, span = -(1 << 63), 1 << 64
         pieces = max(1, -(-sum(self._counts.values()) // self._together))
         bounds = [least + span * piece // pieces for piece in range(pieces + 1)]
-        for low, beyond in zip(bounds, bounds[1:], strict=False):
-            hashes, shards = [], []
-            for shard in sorted(self._counts):
-                if not self._counts[shard]:
-                    continue
-                every = numpy.memmap(self._file(shard), dtype=numpy.int64, mode="r")
+        for low, beyond in pairwise(bounds):
+            hashes, shards = [numpy.empty(0, numpy.int64)], [numpy.empty(0, numpy.int32)]
+            for shard in sorted(shard for shard, count in self._counts.items() if count):
+                every = numpy.memmap(self._folder / f"questions-{shard}", dtype=numpy.int64, mode="r")
                 begin, end = every.searchsorted(numpy.int64(low)), every.searchsorted(numpy.int64(beyond - 1), "right")
-                hashes.append(numpy.array(every[begin:end]))
+                hashes.append(every[begin:end])
                 shards.append(numpy.full(end - begin, shard, dtype=numpy.int32))
-            if not hashes:
-                continue
             together, of = numpy.concatenate(hashes), numpy.concatenate(shards)
             order = numpy.argsort(together, kind="stable")
-            yield low, beyond - 1, together[order], of[order]
+            yield together[order], of[order]
 
     def repeated(self) -> dict[int, list[int]]:
         """Return the hashes that several shards have, and these shards in order."""
         found: dict[int, list[int]] = {}
-        for _, _, hashes, shards in self.ranges():
+        for hashes, shards in self._ranges():
             for place in (hashes[1:] == hashes[:-1]).nonzero()[0].tolist():
                 some = found.setdefault(int(hashes[place]), [int(shards[place])])
                 some.append(int(shards[place + 1]))
         return found
 
-
-class Routes:
-    """The shard of the question of each leftover record."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._sources: dict[int, None] = {}
-
-    def put(self, source: int, leftovers: Sequence[Leftover]) -> None:
-        """Note the leftovers of a shard."""
-        import numpy
-
-        names = (digest(one.question) for one in leftovers)
-        numpy.fromiter(names, dtype=numpy.int64, count=len(leftovers)).tofile(self._folder / f"left-{source}")
-        self._sources[source] = None
-
-    def find(self, questions: Hashes) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
+    def targets(self) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
         """Yield for each shard with leftovers the shards of the question of each of them: more than one only if they
         have the same hash.
         """
         import numpy
 
-        targets = {source: self._folder / f"targets-{source}" for source in self._sources}
-        for source, file in targets.items():
-            count = (self._folder / f"left-{source}").stat().st_size // 8
-            numpy.full(count, NOWHERE, dtype=numpy.int32).tofile(file)
-        several: dict[int, dict[int, tuple[int, ...]]] = {}
-        for low, high, hashes, shards in questions.ranges():
-            for source, file in targets.items():
-                wanted = numpy.fromfile(self._folder / f"left-{source}", dtype=numpy.int64)
-                inside = ((wanted >= low) & (wanted <= high)).nonzero()[0]
-                begin, end = (hashes.searchsorted(wanted[inside], side) for side in ("left", "right"))
-                met = end > begin
-                own = numpy.fromfile(file, dtype=numpy.int32)
-                own[inside[met]] = shards[begin[met]]
-                own.tofile(file)
-                for place in (end - begin > 1).nonzero()[0].tolist():
-                    some = shards[begin[place] : end[place]].tolist()
-                    several.setdefault(source, {})[int(inside[place])] = tuple(dict.fromkeys(some))
-        for source, file in targets.items():
-            more = several.get(source, {})
-            first = numpy.fromfile(file, dtype=numpy.int32).tolist()
-            yield source, [more.get(at) or (() if one == NOWHERE else (one,)) for at, one in enumerate(first)]
+        with_left = [shard for shard, count in self._left.items() if count]
+        files = self._folder / "hashes", self._folder / "shards"
+        if with_left:
+            with files[0].open("wb") as of_hashes, files[1].open("wb") as of_shards:
+                for some, of_some in self._ranges():
+                    of_hashes.write(some.tobytes())
+                    of_shards.write(of_some.tobytes())
+        for source in with_left:
+            wanted = numpy.fromfile(self._folder / f"left-{source}", dtype=numpy.int64)
+            if not any(self._counts.values()):
+                yield source, [()] * len(wanted)
+                continue
+            hashes, shards = (numpy.asarray(numpy.memmap(*one, "r")) for one in zip(files, ("i8", "i4"), strict=True))
+            begin, end = (hashes.searchsorted(wanted, side).tolist() for side in ("left", "right"))
+            met = (shards[first:last].tolist() for first, last in zip(begin, end, strict=True))
+            yield source, [tuple(dict.fromkeys(some)) for some in met]
 
 
 @dataclass(frozen=True)
