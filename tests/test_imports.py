@@ -293,7 +293,7 @@ POINTS = [(group, name, point) for group in ("", "import", "db") for name, point
 CORE = {f"graphkit.cli.{module_of(name)}" for names in SECTIONS.values() for name in names}
 OPTIONS = [
     point
-    for group in ("graphkit.conditions", "graphkit.fillings", "graphkit.comparisons")
+    for group in ("graphkit.conditions", "graphkit.fillings", "graphkit.comparisons", "graphkit.sections")
     for point in installed(group).values()
 ]
 ADDED = {point.module for point in [*(point for _, _, point in POINTS), *OPTIONS]}
@@ -413,6 +413,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     ]
     asked["cluster"] += [("evaluate", RUNS[1], "--no-store", "--on", "dask=1")]
     asked["bulk"] += [("load", SHOP, "--bulk")]
+    asked["history"] += [("report", RUNS[0], "--history", "results")]
     asked["judging"] += [("run", SHOP, "--condition", "training")]
     asked["embedded"] += [("load", SHOP, "--bulk"), ("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
     # The first fork writes compiled files into the copy, which spare the others most of their time.
@@ -450,9 +451,13 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
     for plugin, words in (("cluster", "--on dask"), ("judging", "--condition training")):
         assert without[plugin][-1].code == 2
         assert f"error: {words} needs the plug-in {plugin}, which isn't there" in without[plugin][-1].err
-    for plugin, done in (("bulk", without["bulk"][-1]), ("embedded", without["embedded"][-3])):
+    for plugin, option, done in (
+        ("bulk", "--bulk", without["bulk"][-1]),
+        ("embedded", "--bulk", without["embedded"][-3]),
+        ("history", "--history", without["history"][-1]),
+    ):
         assert done.code == 2
-        assert re.search(rf"No such option: --bulk; .* needs the plug-in {plugin}, which isn't there", done.err)
+        assert re.search(rf"No such option: {option}; .* needs the plug-in {plugin}, which isn't there", done.err)
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)

@@ -34,7 +34,7 @@ DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 SECTIONS = {
     "start": ("import", "run"),
     "score": ("evaluate", "load-scores"),
-    "understand": ("why", "failures", "history", "report"),
+    "understand": ("why", "failures", "report"),
     "compare": (),
     "gold": (),
     "graph": ("load", "git", "query", "queries", "db"),

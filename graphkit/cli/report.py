@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from graphkit.cli.base import argument, command, open_graph, option, present, print_problems, say
+from graphkit.cli.base import added, argument, command, open_graph, option, present, print_problems, say
 from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,
@@ -20,11 +20,12 @@ from graphkit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphkit.files.grades_beside import GradeFiles
     from graphkit.files.problems import Problems
     from graphkit.report import PageOptions
+    from graphkit.report.data import Section
     from graphkit.report.page_inputs import RunFiles
 
 
@@ -39,9 +40,18 @@ class ShownOptions:
     undirected: bool = UNDIRECTED
     unordered: bool = UNORDERED
     failed_as: FailedAs = FAILED_AS
-    history: list[Path] | None = option(
-        "--history RESULTS", "Draw the evaluations in these results over time; may be repeated."
-    )
+
+
+class SectionOptions(Protocol):
+    """The options of a section of the page that a plug-in adds (entry points of ``graphkit.sections``)."""
+
+    def section(self) -> Section:
+        """Return the section; raise InputError if what it shows can't be read."""
+        ...
+
+
+#: The parameter of a command that gets them.
+SECTIONS: dict[str, SectionOptions] = added("graphkit.sections")
 
 
 @dataclass(frozen=True)
@@ -65,21 +75,23 @@ class GradeFilesOptions:
 
 
 def page_options(
-    found: RunFiles, shown: ShownOptions, grades: GradeFiles, reading: ReadingOptions, answered_by: str | None
+    found: RunFiles,
+    shown: ShownOptions,
+    sections: Mapping[str, SectionOptions],
+    grades: GradeFiles,
+    reading: ReadingOptions,
+    answered_by: str | None,
 ) -> PageOptions:
     """Return the options of a page of some runs, with the records of their grades."""
     from graphkit.analysis.config import load_config
-    from graphkit.analysis.evaluation_history import read_history
     from graphkit.files.execution_files import read_executions
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import read_verdicts
     from graphkit.report import PageOptions
 
     return PageOptions(
-        **{
-            **{**vars(shown), "config": load_config(shown.config), "measures": shown.measures or ()},
-            "history": read_history(shown.history or ()),
-        },
+        **{**vars(shown), "config": load_config(shown.config), "measures": shown.measures or ()},
+        sections=[one.section() for one in sections.values()],
         **vars(reading),
         folders=found.folders,
         names=found.names,
@@ -104,6 +116,7 @@ def report(
         "--out -o FILE.html", "Write the page to this file. [default: report-RUN.html]", writes="a page"
     ),
     shown: ShownOptions,
+    sections: dict[str, SectionOptions] = SECTIONS,
     given: GradeFilesOptions,
     reading: ReadingOptions,
 ) -> None:
@@ -122,7 +135,7 @@ def report(
         say(f"note: {note}")
     out = _page(found, shown.dataset) if out is None else out
     check_output(out, "a page", [*found.folders.values(), *grades.all], force=True)
-    options = page_options(found, shown, grades, reading, given.answered_by)
+    options = page_options(found, shown, sections, grades, reading, given.answered_by)
     problems: list[Problems] = []
     with shown_progress(f"writing {out}") as progress:
         contents = write_described(found.files, out, options, problems, progress)

@@ -7,6 +7,7 @@ __all__ = [
     "PageOptions",
     "board_view",
     "contents",
+    "data",
     "escaping",
     "page_inputs",
     "rendering",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypedDict
 
+from markupsafe import Markup
 from msgspec import Struct
 
 from graphkit.analysis.broken_edges import QuestionEdges
 from graphkit.analysis.config import Config
-from graphkit.analysis.evaluation_history import Entry
 from graphkit.analysis.layers import Scorecard
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import OnError
@@ -27,6 +27,9 @@ from graphkit.report.escaping import visible
 from graphkit.scoring.results import Evaluation
 
 Outcome = Literal["right", "wrong", "undecided"]
+
+#: A section of the page that a plug-in adds: a function of the page's data that returns its HTML, empty for none.
+Section = Callable[["ReportData"], Markup]
 
 
 def letter_of(number: int) -> str:
@@ -107,8 +110,8 @@ class PageOptions:
         Whether to read traversals as sets of edges, and whether to compare edges without their direction.
     strict
         Whether to refuse records with fields that graphkit doesn't know.
-    history
-        Evaluations to draw over time, the earliest first (:func:`graphkit.analysis.evaluation_history.read_history`).
+    sections
+        Further sections, behind the trade-offs.
     """
 
     dataset: Path | None = None
@@ -126,7 +129,7 @@ class PageOptions:
     unordered: bool = False
     undirected: bool = False
     failed_as: FailedAs = "worst"
-    history: Sequence[Entry] = ()
+    sections: Sequence[Section] = ()
 
 
 @dataclass
@@ -170,7 +173,7 @@ class ReportData:
     config: Config
     unordered: bool = False
     undirected: bool = False
-    history: Sequence[Entry] = ()
+    sections: Sequence[Section] = ()
     questions: list[ListedQuestion] = field(default_factory=list)
     backbones: dict[int, bytes] = field(default_factory=dict)
     asked: tuple[str, ...] = ()

@@ -111,7 +111,7 @@ def gather(
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         if data is None:
             title = options.title or f"graphkit: {own.name}"
-            data = ReportData(title, own, computed, [], config, options.unordered, options.undirected, options.history)
+            data = ReportData(title, own, computed, [], config, options.unordered, options.undirected, options.sections)
             data.asked = tuple(map(str, asked))
             known = known_from_files(own, computed, dataset_problems)
             data.places = known[0].places

@@ -27,7 +27,6 @@ from graphkit.report.escaping import packed, page_json, question_link, visible
 from graphkit.report.execution_view import overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
-from graphkit.report.history_view import history_charts
 from graphkit.report.overview import summary
 from graphkit.report.rendering import TEMPLATES, environment, script
 from graphkit.report.verdict_view import judges
@@ -94,7 +93,7 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
             for run in data.runs
         ],
         screen=screen,
-        history=history_charts(data.history, data.runs[0].evaluation.measures),
+        sections=[section(data) for section in data.sections],
         diagnosis=Diagnosis(data, [run["letter"] for run in screen.runs]),
         question_link=question_link,
         notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],

@@ -21,7 +21,15 @@ from graphkit.cli.base import (
     stop_event,
 )
 from graphkit.cli.options import ReadingOptions
-from graphkit.cli.report import GradeFilesOptions, ShownOptions, expanded, found_runs, page_options
+from graphkit.cli.report import (
+    SECTIONS,
+    GradeFilesOptions,
+    SectionOptions,
+    ShownOptions,
+    expanded,
+    found_runs,
+    page_options,
+)
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +44,7 @@ class _PageSource:
 
     found: Callable[[], RunFiles]
     shown: ShownOptions
+    sections: dict[str, SectionOptions]
     given: GradeFilesOptions
     reading: ReadingOptions
 
@@ -53,7 +62,7 @@ class _PageSource:
 
         found = self.found()
         grades = self.given.beside(found, people=False)
-        options = page_options(found, self.shown, grades, self.reading, self.given.answered_by)
+        options = page_options(found, self.shown, self.sections, grades, self.reading, self.given.answered_by)
         problems: list[Problems] = []
         contents = write_described(found.files, out, options, problems, served=version)
         for of_run in problems:
@@ -72,6 +81,7 @@ def view(
         show_default=False,
     ),
     shown: ShownOptions,
+    sections: dict[str, SectionOptions] = SECTIONS,
     given: GradeFilesOptions,
     reading: ReadingOptions,
     port: int = option("--port", "Serve at this port; 0 chooses a free one.", default=0, min=0, max=65535),
@@ -89,7 +99,7 @@ def view(
 
     graded_by = _grader(grader)
     asked, found = _asked(runs or [])
-    source = _PageSource(found, shown, given, reading)
+    source = _PageSource(found, shown, sections, given, reading)
     place = _fragment(asked, found(), shown)
     for note in (*found().notes, *given.beside(found(), people=False).notes):
         say(f"note: {note}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.analysis.evaluation_history import Entry, fail_on_drop, sparkline, with_changes
+from graphkit.plugins.history.evaluation_history import Entry, fail_on_drop, sparkline, with_changes
 from graphkit.records.option_values import Drop
 from tests.helpers import engines
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines

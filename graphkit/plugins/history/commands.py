@@ -1,4 +1,4 @@
-"""``graphkit history``."""
+"""``graphkit history``, and ``--history`` of ``graphkit report`` and ``view``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from graphkit.records.option_values import drop as read_drop
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
-    from graphkit.analysis.evaluation_history import Entry
+    from graphkit.plugins.history.evaluation_history import Entry
+    from graphkit.report.data import Section
 
 #: How many measures the table shows, unless some are chosen.
 SHOWN = 3
@@ -34,6 +35,24 @@ class HistoryGateOptions:
         parser=read_drop("--fail-on-drop"),
     )
     last: int = option("--last N", "Take the median of the last N comparable evaluations.", default=10, min=1)
+
+
+@dataclass(frozen=True)
+class HistoryOptions:
+    """The history on the page."""
+
+    history: list[Path] | None = option(
+        "--history RESULTS", "Draw the evaluations in these results over time; may be repeated."
+    )
+
+    def section(self) -> Section:
+        """Return the section that draws them, which is empty without any."""
+        from functools import partial
+
+        from graphkit.plugins.history.evaluation_history import read_history
+        from graphkit.plugins.history.history_view import history_section
+
+        return partial(history_section, read_history(self.history or ()))
 
 
 @command(graph=True)
@@ -53,8 +72,8 @@ def history(
 
     Each is compared with the last comparable one, and the latest may be held to a median.
     """
-    from graphkit.analysis.evaluation_history import fail_on_drop
     from graphkit.analysis.gate_outcomes import hold
+    from graphkit.plugins.history.evaluation_history import fail_on_drop
 
     if gate.drop and not places:
         what = "the graph holds the latest evaluation of each run only, and no gate is held there"
@@ -80,7 +99,7 @@ def history(
 def _entries(places: Sequence[Path], runs: Sequence[str], config: Path | None) -> list[Entry]:
     """Return the evaluations at some places, or without any those of the graph."""
     from graphkit.analysis.config import load_config
-    from graphkit.analysis.evaluation_history import history_in_graph, read_history
+    from graphkit.plugins.history.evaluation_history import history_in_graph, read_history
 
     if places:
         return read_history(places, runs, load_config(config))
@@ -89,7 +108,7 @@ def _entries(places: Sequence[Path], runs: Sequence[str], config: Path | None) -
 
 
 def _print_history(entries: Sequence[Entry], measures: Sequence[str]) -> None:
-    from graphkit.analysis.evaluation_history import sparkline
+    from graphkit.plugins.history.evaluation_history import sparkline
 
     def cell(value: float | None, change: float | None = None) -> str:
         return "" if value is None else f"{value:.4f}" + ("" if change is None else f" ({change:+.4f})")

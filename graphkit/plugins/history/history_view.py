@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from graphkit.analysis.evaluation_history import Entry
+from markupsafe import Markup
+
+from graphkit.plugins.history.evaluation_history import Entry
 from graphkit.records.words import counted
+from graphkit.report.data import ReportData
+from graphkit.report.rendering import environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,13 @@ class HistoryChart:
     def words(self) -> str:
         """How many evaluations there are, and since when."""
         return f"{counted(len(self.points), 'evaluation')} since {self.points[0].words[:10]}"
+
+
+def history_section(entries: Sequence[Entry], data: ReportData) -> Markup:
+    """Return the section of a page that draws evaluations; it is empty without a chart."""
+    text = Path(__file__).with_name("history.html").read_text(encoding="utf-8")
+    charts = history_charts(entries, data.runs[0].evaluation.measures)
+    return Markup(environment().from_string(text).render(history=charts))  # noqa: S704 - the template escapes
 
 
 def history_charts(entries: Sequence[Entry], measures: Collection[str]) -> list[HistoryChart]:
