@@ -12,6 +12,7 @@ from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NamedTuple
 
@@ -293,7 +294,8 @@ POINTS = [(group, name, point) for group in ("", "import", "db") for name, point
 CORE = {f"graphkit.cli.{module_of(name)}" for names in SECTIONS.values() for name in names}
 OPTIONS = [
     point
-    for group in ("graphkit.conditions", "graphkit.fillings", "graphkit.comparisons", "graphkit.sections")
+    for group in sorted(entry_points().groups)
+    if group == "graphkit.conditions" or group.startswith("graphkit.options.")
     for point in installed(group).values()
 ]
 ADDED = {point.module for point in [*(point for _, _, point in POINTS), *OPTIONS]}

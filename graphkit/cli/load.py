@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Filling(Protocol):
-    """A way to fill a new database that a plug-in adds, with its options (entry points of ``graphkit.fillings``)."""
+    """A way to fill a new database, with its options, by a plug-in (entry points of ``graphkit.options.load``)."""
 
     def asked(self) -> bool:
         """Return whether it is asked for; raise InputError if options that need it are given without it."""
@@ -30,7 +30,7 @@ class Filling(Protocol):
 def load(
     *,
     dataset: Path = DATASET_FOLDER,
-    fillings: dict[str, Filling] = added("graphkit.fillings"),
+    fillings: dict[str, Filling] = added("graphkit.options.load"),
     reading: ReadingOptions,
 ) -> None:
     """Load a dataset into the graph.

@@ -43,7 +43,7 @@ class ShownOptions:
 
 
 class SectionOptions(Protocol):
-    """The options of a section of the page that a plug-in adds (entry points of ``graphkit.sections``)."""
+    """The options of a section of the page that a plug-in adds (entry points of ``graphkit.options.report``)."""
 
     def section(self) -> Section:
         """Return the section; raise InputError if what it shows can't be read."""
@@ -51,7 +51,7 @@ class SectionOptions(Protocol):
 
 
 #: The parameter of a command that gets them.
-SECTIONS: dict[str, SectionOptions] = added("graphkit.sections")
+SECTIONS: dict[str, SectionOptions] = added("graphkit.options.report")
 
 
 @dataclass(frozen=True)

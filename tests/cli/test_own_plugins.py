@@ -17,7 +17,7 @@ broken = no_module:x
 bad = "my_words"
 module = my_words:os
 db.remove = my_words:hello
-[graphkit.fillings]
+[graphkit.options.load]
 mine = no_module:x
 """
 

@@ -118,7 +118,7 @@ class ComparedReadingOptions(ReadingOptions):
 
 
 class ComparisonAddition(Protocol):
-    """What a plug-in adds to comparisons, with its options (entry points of ``graphkit.comparisons``)."""
+    """What a plug-in adds to comparisons, with its options (entry points of ``graphkit.options.compare``)."""
 
     def check(self, full: bool) -> None:
         """Raise InputError for options that exclude each other or the ``full`` tables."""
@@ -146,7 +146,7 @@ def compare(
     gates: ComparisonGateOptions,
     reading: ComparedReadingOptions,
     workers: ExecutorOptions,
-    additions: dict[str, ComparisonAddition] = added("graphkit.comparisons"),
+    additions: dict[str, ComparisonAddition] = added("graphkit.options.compare"),
     full: bool = FULL,
 ) -> None:
     """Compare two runs question by question.
