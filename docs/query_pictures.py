@@ -19,9 +19,9 @@ import networkx
 
 import graphkit
 from graphkit.database.values import Subgraph
-from graphkit.graph.browser_guide import repositories_of, repository_labels, style
 from graphkit.graph.queries import analysis_queries
 from graphkit.graph.user_queries import QueryRows, user_query
+from graphkit.plugins.guide.browser_guide import repositories_of, repository_labels, style
 from graphkit.records.words import shortened
 
 RUN, QUESTION = "storefront-graph", "sf-23"

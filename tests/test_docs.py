@@ -17,11 +17,11 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
-from graphkit.graph.browser_guide import REPOSITORY_COLOURS, style
 from graphkit.graph.opening import prepared
 from graphkit.graph.queries import analysis_queries, named_queries
 from graphkit.measures import registry
 from graphkit.measures.base import Measure
+from graphkit.plugins.guide.browser_guide import REPOSITORY_COLOURS, style
 from graphkit.plugins.judging.judges.catalogue import GRADERS
 from graphkit.readers.known_formats import readers
 from graphkit.readers.logged import Reader

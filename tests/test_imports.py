@@ -416,6 +416,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     asked["cluster"] += [("evaluate", RUNS[1], "--no-store", "--on", "dask=1")]
     asked["bulk"] += [("load", SHOP, "--bulk")]
     asked["history"] += [("report", RUNS[0], "--history", "results")]
+    asked["guide"] += [("queries", "--browser-guide", "guide"), ("query", "-e", "RETURN 1", "--open")]
     asked["judging"] += [("run", SHOP, "--condition", "training")]
     asked["embedded"] += [("load", SHOP, "--bulk"), ("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
     # The first fork writes compiled files into the copy, which spare the others most of their time.
@@ -456,6 +457,8 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
     for plugin, option, done in (
         ("bulk", "--bulk", without["bulk"][-1]),
         ("embedded", "--bulk", without["embedded"][-3]),
+        ("guide", "--browser-guide", without["guide"][-2]),
+        ("guide", "--open", without["guide"][-1]),
         ("history", "--history", without["history"][-1]),
     ):
         assert done.code == 2

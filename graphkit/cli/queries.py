@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Protocol
 
-from graphkit.cli.base import command, open_graph, option, present, say, settings
+from graphkit.cli.base import added, command, present
 from graphkit.cli.tables import print_table
-from graphkit.errors import InputError
+
+
+class Guide(Protocol):
+    """A guide through the queries, with its options, by a plug-in (entry points of ``graphkit.options.queries``)."""
+
+    def written(self) -> bool:
+        """Write the guide if it is asked for, and return whether it was."""
+        ...
 
 
 @command(graph=True)
 def queries(
     *,
-    browser_guide: Path | None = option(
-        "--browser-guide DIR", "Write a guide through the queries, and a style, for Neo4j Browser into DIR."
-    ),
-    run: str | None = option("--run NAME", "Let the guide ask about this run."),
-    question: str | None = option("--question ID", "Let the guide ask about this question."),
+    guides: dict[str, Guide] = added("graphkit.options.queries"),
 ) -> None:
     """List the named queries with their parameters.
 
     It can also write a guide through them for Neo4j Browser.
     """
-    if browser_guide is not None:
-        _write_guide(browser_guide, run, question)
+    if any(one.written() for one in guides.values()):
         return
-    if (run, question) != (None, None):
-        remedy = "Name its folder by --browser-guide."
-        raise InputError("--run and --question are parameters of a guide", remedy=remedy)
     from graphkit.graph.queries import named_queries
 
     known = list(named_queries().values())
@@ -47,18 +46,3 @@ def queries(
         rows.append([query.name, query.answers, " ".join(words)])
     columns = ("query", "answers", "parameters")
     present(lambda: print_table(None, columns, rows, "graphkit query NAME -p run=RUN"), *facts)
-
-
-def _write_guide(folder: Path, run: str | None, question: str | None) -> None:
-    from graphkit.graph.browser_guide import repositories_of, write_guide
-
-    repositories: list[str] = []
-    chosen = settings()
-    # The queries are known without a database: only the colours of repositories come from one that is at hand.
-    if chosen.uri or chosen.data.is_dir():
-        with open_graph(read_only=True) as store:
-            repositories = repositories_of(store, run)
-    else:
-        say("note: no database is here, so the style has no colours of repositories")
-    files = write_guide(folder, run, question, repositories)
-    present([str(file) for file in files], {"files": [str(file) for file in files]})

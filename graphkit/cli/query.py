@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from graphkit.cli.base import (
+    added,
     argument,
     as_json,
     command,
     open_graph,
-    open_in_browser,
     option,
     present,
     print_text,
@@ -27,6 +26,18 @@ if TYPE_CHECKING:
     from graphkit.graph.user_queries import QueryRows, UserQuery
 
 
+class Drawing(Protocol):
+    """What a plug-in draws of a query's rows, with its options (entry points of ``graphkit.options.query``)."""
+
+    def asked(self) -> bool:
+        """Return whether it is asked for, and with it the nodes and relationships of the rows."""
+        ...
+
+    def show(self, found: QueryRows, asked: UserQuery, source: str | None) -> None:
+        """Show the rows of a query, in place of the table; ``source`` is its name or file, None for a text."""
+        ...
+
+
 @command(graph=True)
 def query(
     source: str | None = argument(
@@ -35,10 +46,7 @@ def query(
     expression: str | None = option("-e CYPHER", "Run this Cypher query."),
     parameter: list[str] | None = option("-p NAME=VALUE", "Set a parameter, to JSON or else text; may be repeated."),
     as_csv: bool = option("--csv", "Print CSV: nodes, relationships and paths as Cypher writes them."),
-    in_browser: bool = option("--open", "Open a page that draws the nodes and relationships of the rows."),
-    out: Path | None = option(
-        "--out -o FILE.html", "Write that page to this file. [default with --open: query-NAME.html]", writes="a page"
-    ),
+    drawings: dict[str, Drawing] = added("graphkit.options.query"),
     allow_load_csv: bool = ALLOW_LOAD_CSV,
 ) -> None:
     """Ask the graph in Cypher. Read-only: the server refuses writes."""
@@ -46,8 +54,8 @@ def query(
     from graphkit.files.tables import csv_text
     from graphkit.graph.user_queries import user_query
 
-    page = in_browser or out is not None
-    if as_csv and (page or as_json()):
+    drawing = next((one for one in drawings.values() if one.asked()), None)
+    if as_csv and (drawing is not None or as_json()):
         raise InputError("--csv is one form of output", remedy="Leave --json, --open and --out out.")
     asked = user_query(source, expression, dict(assignment("-p", text) for text in parameter or []))
     with open_graph(read_only=True) as store:
@@ -58,9 +66,9 @@ def query(
         for note in asked.notes(store):
             say_text(f"note: {note}")
         with shown_progress("asking the graph"):
-            found = asked.run(store, allow_load_csv=allow_load_csv, draw=page)
-    if page:
-        _page(found, asked, source, out, in_browser)
+            found = asked.run(store, allow_load_csv=allow_load_csv, draw=drawing is not None)
+    if drawing is not None:
+        drawing.show(found, asked, source)
         return
     shown, total = len(found.rows), found.total
     more = f"{shown} of {counted(total, 'row')}, -p limit={total} shows all"
@@ -72,16 +80,3 @@ def query(
         present(lambda: print_table(None, found.columns, found.texts, caption), *facts)
     if (as_csv or as_json()) and shown < total:
         say(f"note: {more}")
-
-
-def _page(found: QueryRows, asked: UserQuery, source: str | None, out: Path | None, in_browser: bool) -> None:
-    """Write the page of a query, and open it if that is asked for."""
-    from graphkit.report.contents import free_page
-    from graphkit.report.query_page import write_query_page
-
-    stem = source if source is not None and asked.title else "cypher"
-    out = free_page([stem], "", "query") if out is None else out
-    write_query_page(out, found, asked.text, asked.title or "A query", asked.answers, asked.parameters)
-    present(str(out), {"page": str(out), "rows": found.total, "nodes": len(found.subgraph.nodes)})
-    if in_browser:
-        open_in_browser(out.resolve().as_uri())

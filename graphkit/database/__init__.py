@@ -1,4 +1,10 @@
 """Reaching a database: the store, its settings, values and messages."""
 
 #: The modules that plug-ins may import.
-__all__ = ["access", "dialects", "settings", "store"]
+__all__ = [
+    "access",
+    "dialects",
+    "settings",
+    "store",
+    "values",
+]

@@ -17,6 +17,7 @@ __all__ = [
     "runs",
     "schema_version",
     "score_nodes",
+    "user_queries",
     "verdict_nodes",
     "writing",
 ]

@@ -9,6 +9,7 @@ __all__ = [
     "contents",
     "data",
     "escaping",
+    "page",
     "page_inputs",
     "rendering",
     "spine",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from tests.helpers import engines
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, inside, tiny
 from tests.helpers.cli import inside as graphkit
 from tests.helpers.engines import Neo4jServer
-from tests.helpers.pages import Page
 
 
 @pytest.fixture(scope="module")
@@ -131,37 +129,6 @@ def test_paths_in_each_form(held: Graph, tmp_path: Path) -> None:
     assert cut.out.count("\n") == 2
     assert "1 of 2 rows" in cut.err
     assert "one form" in query(held, "-e", "RETURN 1", "--csv", "--json", cwd=tmp_path, code=2).err
-
-
-def test_the_page(held: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--open writes a page beside, and opens it; -o names it, and replaces nothing but a page."""
-    opened: list[str] = []
-
-    def note(address: str) -> bool:
-        opened.append(address)
-        return True
-
-    monkeypatch.setattr(webbrowser, "open", note)
-    done = query(held, "question-subgraph", "-p", "run=r", "-p", "question=q1", "--open", cwd=tmp_path)
-    file = tmp_path / "query-question-subgraph.html"
-    assert done.out.strip() == file.name
-    assert opened == [file.as_uri()]
-    page = Page(file.read_text("utf-8"))
-    # q1 has two gold edges, of which the run traversed the first.
-    assert sorted(one["status"] for one in page.json("subgraph")["edges"] if one["status"] != "related") == [
-        "matched",
-        "missed",
-    ]
-    # A relationship that comes without its ends is drawn with them.
-    query(held, "-e", "MATCH ()-[g:GOLD]->() RETURN g", "-o", "gold.html", cwd=tmp_path)
-    ids = {node["id"] for node in Page((tmp_path / "gold.html").read_text("utf-8")).json("subgraph")["nodes"]}
-    assert "a:m.py#y" in ids
-    assert "(unknown)" not in ids
-    told = query(held, "-e", "RETURN 1 AS one", "-o", "gold.html", "--json", cwd=tmp_path).object()
-    assert told == {"page": "gold.html", "rows": 1, "nodes": 0}
-    (tmp_path / "mine.html").write_text("mine")
-    query(held, "-e", "RETURN 1", "-o", "mine.html", cwd=tmp_path, code=2)
-    assert len(opened) == 1
 
 
 def test_file_with_a_header(held: Graph, tmp_path: Path) -> None:

@@ -13,7 +13,10 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.browser_guide import (
+from graphkit.graph.graph_schema import graph_schema
+from graphkit.graph.queries import named_queries
+from graphkit.graph.removal import remove_dataset
+from graphkit.plugins.guide.browser_guide import (
     REPOSITORY_COLOURS,
     guide_queries,
     repositories_of,
@@ -21,9 +24,6 @@ from graphkit.graph.browser_guide import (
     style,
     write_guide,
 )
-from graphkit.graph.graph_schema import graph_schema
-from graphkit.graph.queries import named_queries
-from graphkit.graph.removal import remove_dataset
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, inside, tiny
 from tests.helpers.datasets import STOREFRONT

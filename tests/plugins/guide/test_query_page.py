@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import webbrowser
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphkit.database.values import Subgraph
 from graphkit.graph.user_queries import QueryRows
-from graphkit.report.query_page import RELATIONSHIPS, query_page, subgraph_map
+from graphkit.plugins.guide.query_page import RELATIONSHIPS, query_page, subgraph_map
+from tests.helpers.cli import Done, Graph, inside, tiny
 from tests.helpers.pages import HOSTILE, Page
 
 Properties = dict[str, Any]
@@ -118,3 +121,40 @@ def test_it_needs_no_network() -> None:
     # Without nodes there is only the table, and no script.
     assert "<script" not in text
     assert '<td class="num"' in text
+
+
+def query(graph: Graph, *arguments: object, cwd: Path, code: int = 0) -> Done:
+    """Run a query."""
+    return inside("query", *arguments, cwd=cwd, env=graph.env, code=code)
+
+
+def test_the_page(graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--open writes a page beside, and opens it; -o names it, and replaces nothing but a page."""
+    inside("evaluate", "-m", "EdgeRecall", tiny(tmp_path), cwd=tmp_path, env=graph.env, code=0)
+    opened: list[str] = []
+
+    def note(address: str) -> bool:
+        opened.append(address)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", note)
+    done = query(graph, "question-subgraph", "-p", "run=r", "-p", "question=q1", "--open", cwd=tmp_path)
+    file = tmp_path / "query-question-subgraph.html"
+    assert done.out.strip() == file.name
+    assert opened == [file.as_uri()]
+    page = Page(file.read_text("utf-8"))
+    # q1 has two gold edges, of which the run traversed the first.
+    assert sorted(one["status"] for one in page.json("subgraph")["edges"] if one["status"] != "related") == [
+        "matched",
+        "missed",
+    ]
+    # A relationship that comes without its ends is drawn with them.
+    query(graph, "-e", "MATCH ()-[g:GOLD]->() RETURN g", "-o", "gold.html", cwd=tmp_path)
+    ids = {node["id"] for node in Page((tmp_path / "gold.html").read_text("utf-8")).json("subgraph")["nodes"]}
+    assert "a:m.py#y" in ids
+    assert "(unknown)" not in ids
+    told = query(graph, "-e", "RETURN 1 AS one", "-o", "gold.html", "--json", cwd=tmp_path).object()
+    assert told == {"page": "gold.html", "rows": 1, "nodes": 0}
+    (tmp_path / "mine.html").write_text("mine")
+    query(graph, "-e", "RETURN 1", "-o", "mine.html", cwd=tmp_path, code=2)
+    assert len(opened) == 1

@@ -50,27 +50,24 @@ def query_page(
     counts = (
         f"{counted(len(found.subgraph.nodes), 'node')}, {counted(len(found.subgraph.relationships), 'relationship')}"
     )
-    return (
-        environment()
-        .get_template("query.html")
-        .render(
-            title=visible(title),
-            about=visible_text(about),
-            parameters=[(visible(name), visible(_cell(one))) for name, one in (parameters or {}).items()],
-            drawn=counts,
-            graph=packed(page_json(drawn)) if drawn["nodes"] else "",
-            columns=[visible(name) for name in found.columns],
-            rows=[
-                [{"text": visible_text(_cell(one), CELL), "number": _is_number(one)} for one in row]
-                for row in found.texts[:ROWS]
-            ],
-            total=found.total,
-            query=visible_text(query.strip()),
-            style=style,
-            style_source=style_source,
-            script=code,
-            script_source=script_source,
-        )
+    template = environment().from_string(Path(__file__).with_name("query.html").read_text(encoding="utf-8"))
+    return template.render(
+        title=visible(title),
+        about=visible_text(about),
+        parameters=[(visible(name), visible(_cell(one))) for name, one in (parameters or {}).items()],
+        drawn=counts,
+        graph=packed(page_json(drawn)) if drawn["nodes"] else "",
+        columns=[visible(name) for name in found.columns],
+        rows=[
+            [{"text": visible_text(_cell(one), CELL), "number": _is_number(one)} for one in row]
+            for row in found.texts[:ROWS]
+        ],
+        total=found.total,
+        query=visible_text(query.strip()),
+        style=style,
+        style_source=style_source,
+        script=code,
+        script_source=script_source,
     )
 
 

@@ -1,0 +1,1 @@
+"""The page of a query, and the guide for Neo4j Browser."""
