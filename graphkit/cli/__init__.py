@@ -4,6 +4,7 @@ import signal
 
 #: The function of the program, and the modules that plug-ins may import.
 __all__ = [
+    "app",
     "asking",
     "base",
     "briefs",

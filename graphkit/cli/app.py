@@ -38,7 +38,7 @@ SECTIONS = {
     "compare": (),
     "gold": (),
     "graph": ("load", "git", "query", "queries", "db"),
-    "more": ("measures", "schema", "completion"),
+    "more": ("measures", "schema"),
 }
 
 

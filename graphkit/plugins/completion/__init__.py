@@ -1,0 +1,1 @@
+"""Scripts for bash, zsh and fish that complete commands, options and values."""
