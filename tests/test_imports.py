@@ -417,6 +417,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     asked["bulk"] += [("load", SHOP, "--bulk")]
     asked["history"] += [("report", RUNS[0], "--history", "results")]
     asked["guide"] += [("queries", "--browser-guide", "guide"), ("query", "-e", "RETURN 1", "--open")]
+    asked["workbooks"] += [("evaluate", RUNS[1], "--no-store", "--scores", "scores.xlsx")]
     asked["judging"] += [("run", SHOP, "--condition", "training")]
     asked["embedded"] += [("load", SHOP, "--bulk"), ("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
     # The first fork writes compiled files into the copy, which spare the others most of their time.
@@ -451,7 +452,11 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
         assert "the format lightrag needs the plug-in logs, which isn't there" in done.err
     assert helped.code == 0
     assert "lightrag" not in helped.out
-    for plugin, words in (("cluster", "--on dask"), ("judging", "--condition training")):
+    missing = (
+        *(("cluster", "--on dask"), ("judging", "--condition training")),
+        ("workbooks", "reading scores.xlsx"),
+    )
+    for plugin, words in missing:
         assert without[plugin][-1].code == 2
         assert f"error: {words} needs the plug-in {plugin}, which isn't there" in without[plugin][-1].err
     for plugin, option, done in (

@@ -1,4 +1,4 @@
-"""Tables: CSV, sheets of workbooks and Parquet; CSV is written so that no spreadsheet takes a cell for a formula."""
+"""Tables: CSV, Parquet and what plug-ins read; CSV is written so that no spreadsheet takes a cell for a formula."""
 
 from __future__ import annotations
 
@@ -7,19 +7,32 @@ import contextlib
 import csv
 import io
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 from graphkit.files.parquet import parquet_columns, parquet_rows
-from graphkit.files.workbooks import SheetsError, UnusableCell, is_workbook, sheet_rows, shown
+from graphkit.records.plugins import installed, load
 from graphkit.records.words import shortened
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+#: The entry points of kinds of tables, by the endings of their files: functions of a file and of the name of a table in
+#: it, None for the only one, that yield its rows as texts (:class:`UnusableCell`, :class:`SeveralTablesError`).
+KINDS = "graphkit.tables"
+
+#: The endings for which no plug-in is asked.
+_OWN = (".csv", ".jsonl", ".parquet")
 
 #: Returns whether a row is the header of a table.
 Header = Callable[[Sequence[str]], bool]
@@ -38,6 +51,73 @@ _ABOVE = 10
 
 #: The beginning of a cell that a spreadsheet mistakes for a formula, also behind the quotes that prevent it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+class _OtherTable(NamedTuple):
+    """A table of another kind: what reads it, its file, and its name in the file, None for the only one."""
+
+    point: EntryPoint
+    file: Path
+    name: str | None
+
+    def rows(self) -> Iterator[list[str]]:
+        """Yield the rows."""
+        rows: Iterator[list[str]] = load(self.point, InputError, f"reading {self.file.name}")(self.file, self.name)
+        return rows
+
+
+def _other(path: Path) -> _OtherTable | None:
+    """Return the table of another kind that a path such as ``questions.xlsx#Sheet`` names; None for any other file."""
+    text = str(path)
+    if path.suffix.lower() in _OWN and "#" not in text:
+        return None
+    places = [] if path.exists() else [at for at, char in enumerate(text[:-1]) if char == "#"]
+    for at in (*reversed(places), len(text)):
+        file = Path(text[:at])
+        if (point := installed(KINDS).get(file.suffix[1:].casefold())) is not None:
+            return _OtherTable(point, file, text[at + 1 :] or None)
+    return None
+
+
+class SeveralTablesError(InputError):
+    """A file holds several tables, and its path names none of them."""
+
+    def __init__(self, what: str, names: Sequence[str], *, where: str, remedy: str) -> None:
+        super().__init__(what, where=where, remedy=remedy)
+        self.names = tuple(names)
+
+
+class UnusableCell(str):
+    """The text of a cell that holds no value, or no longer the one that was entered.
+
+    Attributes
+    ----------
+    why, remedy
+        What is wrong, after the name of the cell, and what to do.
+    """
+
+    why: str
+    remedy: str
+
+    def __new__(cls, text: str, why: str, remedy: str) -> UnusableCell:  # noqa: D102 - its attributes are above
+        cell = super().__new__(cls, text)
+        cell.why, cell.remedy = why, remedy
+        return cell
+
+
+def shown(cell: Any) -> str:
+    """Return a cell as a spreadsheet shows it without a format of its own.
+
+    >>> shown(7.0), shown(datetime(2026, 1, 2)), shown(True), shown("007"), shown(1e-7)
+    ('7', '2026-01-02', 'TRUE', '007', '0.0000001')
+    """
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float) and math.isfinite(cell):
+        return str(int(cell)) if cell.is_integer() else f"{Decimal(repr(cell)):f}"
+    if isinstance(cell, datetime):
+        return cell.isoformat(" ") if cell.time() != time() else cell.date().isoformat()
+    return cell.isoformat() if isinstance(cell, date | time) else str(cell)
 
 
 def escape_formula(value: Any) -> Any:
@@ -78,14 +158,14 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a file holds a table that isn't CSV in UTF-8: a workbook, Parquet, or text in UTF-16 or UTF-32.
+    """Return whether a file holds a table that isn't CSV in UTF-8: Parquet, text in UTF-16 or UTF-32, or another kind.
 
     Raises
     ------
     InputError
         The file is missing or can't be read.
     """
-    if is_workbook(path) or path.suffix.lower() == ".parquet":
+    if path.suffix.lower() == ".parquet" or _other(path) is not None:
         return True
     return path.is_file() and not is_pipe(path) and _encoding(path) != "utf-8-sig"
 
@@ -94,7 +174,8 @@ def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, 
     """Yield (number of its last line, cells by column) of each row that isn't blank; skip columns without a name.
 
     A table is CSV in UTF-8, UTF-16 or UTF-32, whose cells commas, semicolons, tabs or bars separate, as its header
-    or a first line ``sep=;`` says; the sheet of a workbook (``questions.xlsx#Sheet``); or Parquet. A title above the
+    or a first line ``sep=;`` says; Parquet; or of a kind that a plug-in reads, such as a sheet of a workbook
+    (``questions.xlsx#Sheet``). A title above the
     header is skipped.
 
     Parameters
@@ -113,8 +194,8 @@ def read_table(path: Path, header: Header | None = None) -> Iterator[tuple[int, 
         for number, row in enumerate(parquet_rows(path), 2):
             yield number, {name: _text(cell) for name, cell in row.items() if cell is not None}
         return
-    if header is not None and is_workbook(path):
-        path = _sheet(path, header)
+    if header is not None:
+        path = _with_header(path, header)
     delimiter, skipped, columns = _layout(path, header)
     if not any(columns):
         for _ in _rows(path, delimiter):  # it may be no CSV
@@ -145,13 +226,16 @@ def columns_of(path: Path) -> list[str]:
     return parquet_columns(path) if path.suffix.lower() == ".parquet" else _layout(path, None)[2]
 
 
-def _sheet(path: Path, header: Header) -> Path:
-    """Return the path of a workbook with the only one of its sheets that has the header, if there are several."""
+def _with_header(path: Path, header: Header) -> Path:
+    """Return the path of a table; of a file that holds several, that of the only one that has the header."""
+    other = _other(path)
+    if other is None:
+        return path
     try:
-        next(_rows(path, ""), None)
-    except SheetsError as error:
-        sheets = [Path(f"{path}#{name}") for name in error.sheets]
-        fit = [one for one in sheets if any(header(cells) for _, cells in islice(_rows(one, ""), _ABOVE))]
+        next(other.rows(), None)
+    except SeveralTablesError as error:
+        tables = [Path(f"{path}#{name}") for name in error.names]
+        fit = [one for one in tables if any(header(cells) for _, cells in islice(_rows(one, ""), _ABOVE))]
         if len(fit) == 1:
             return fit[0]
         raise
@@ -164,7 +248,7 @@ def _layout(path: Path, header: Header | None) -> tuple[str, int, list[str]]:
     Of the signs that may separate cells it is the one that gives the most columns, if possible in the first row.
     """
     best: tuple[tuple[bool, bool, bool, int], str, int, list[str]] | None = None
-    for delimiter in _DELIMITERS[:1] if is_workbook(path) else _DELIMITERS:
+    for delimiter in _DELIMITERS[:1] if _other(path) is not None else _DELIMITERS:
         rows: list[list[str]] = []
         with contextlib.suppress(_NoTableError):  # what comes after the header is refused when it is read
             for _, cells in islice(_rows(path, delimiter), _ABOVE):
@@ -191,9 +275,9 @@ class _NoTableError(InputError):
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number of its last line, cells) of each row of a sheet or of CSV, without a line ``sep=;``."""
-    if is_workbook(path):
-        yield from enumerate(sheet_rows(path), 1)
+    """Yield (number of its last line, cells) of each row of CSV, without a line ``sep=;``, or of another kind."""
+    if (other := _other(path)) is not None:
+        yield from enumerate(other.rows(), 1)
         return
     limit = csv.field_size_limit(MAX_LINE)
     with _text_of(path) as lines:

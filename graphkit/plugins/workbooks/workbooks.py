@@ -8,7 +8,6 @@ the value that was saved.
 from __future__ import annotations
 
 import json
-import math
 import re
 import subprocess
 import sys
@@ -16,8 +15,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import date, datetime, time
-from decimal import Decimal
 from functools import reduce
 from pathlib import Path
 from typing import IO, Any, cast
@@ -25,8 +22,7 @@ from xml.etree import ElementTree
 
 from graphkit.errors import InputError, did_you_mean, missing_file
 from graphkit.files.intake import SizeMeter, are_lifted, too_much
-
-SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+from graphkit.files.tables import SeveralTablesError, UnusableCell, shown
 
 #: The most memory in bytes and processor time in seconds that reading a workbook may take.
 MEMORY = 640 << 20
@@ -36,33 +32,16 @@ SECONDS = 60
 EXACT = 10**15
 
 _BLOCK = 1 << 20
-_NAMED = re.compile(rf"(?P<file>.+(?:{'|'.join(map(re.escape, SUFFIXES))}))#(?P<sheet>.+)", re.IGNORECASE | re.DOTALL)
 
 
-def sheet_of(path: Path) -> tuple[Path, str | None]:
-    """Return the file and the sheet that a path such as ``questions.xlsx#Sheet`` names.
-
-    >>> sheet_of(Path("a/q.xlsx#Answers"))[1], sheet_of(Path("a/q#1.xlsx"))[1]
-    ('Answers', None)
-    """
-    match = _NAMED.fullmatch(str(path))
-    return (Path(match["file"]), match["sheet"]) if match is not None and not path.exists() else (path, None)
-
-
-def is_workbook(path: Path) -> bool:
-    """Return whether a path names a workbook or a sheet of one, by the ending of its file."""
-    return sheet_of(path)[0].suffix.lower() in SUFFIXES
-
-
-def sheet_rows(path: Path) -> Iterator[list[str]]:
-    """Yield the rows of the sheet that a path names, else of the only one that isn't empty, as their cells show them.
+def sheet_rows(file: Path, sheet: str | None) -> Iterator[list[str]]:
+    """Yield the rows of a sheet, without a name of the only one that isn't empty, as their cells show them.
 
     Raises
     ------
     InputError
         The file can't be read as a workbook, unpacks to implausibly much, lacks the sheet, or has several.
     """
-    file, sheet = sheet_of(path)
     if not file.is_file():
         raise missing_file(file)
     _weigh(file)
@@ -82,7 +61,7 @@ def sheet_rows(path: Path) -> Iterator[list[str]]:
             what = f"reading the workbook takes more than {MEMORY >> 20} MiB of memory or {SECONDS} seconds"
             raise too_much(what, str(file))
         if "sheets" in last:
-            raise SheetsError(file, sheet, last["sheets"])
+            raise _several(file, sheet, last["sheets"])
         if "error" in last:
             remedy = "Save it again as .xlsx, .ods or .csv, without a password."
             raise InputError(f"the file can't be read as a workbook: {last['error']}", where=str(file), remedy=remedy)
@@ -106,48 +85,14 @@ def _weigh(file: Path) -> None:
                     meter.unpacked(len(block))
 
 
-class SheetsError(InputError):
-    """A workbook has several sheets and none is named, or it lacks the one that is named."""
-
-    def __init__(self, file: Path, sheet: str | None, sheets: list[str]) -> None:
-        self.sheets = [] if sheet is not None else sheets
-        what, advice = "the workbook has several sheets", f"Name one of them, such as '{file.name}#{sheets[0]}'. "
-        if sheet is not None:
-            what, advice = f"there is no sheet {sheet!r}", did_you_mean(sheet, sheets)
-        super().__init__(what, where=str(file), remedy=f"{advice}There are: {', '.join(sheets)}.")
-
-
-class UnusableCell(str):
-    """The text of a cell that holds no value, or no longer the one that was entered.
-
-    Attributes
-    ----------
-    why, remedy
-        What is wrong, after the name of the cell, and what to do.
-    """
-
-    why: str
-    remedy: str
-
-    def __new__(cls, text: str, why: str, remedy: str) -> UnusableCell:  # noqa: D102 - its attributes are above
-        cell = super().__new__(cls, text)
-        cell.why, cell.remedy = why, remedy
-        return cell
-
-
-def shown(cell: Any) -> str:
-    """Return a cell as a spreadsheet shows it without a format of its own.
-
-    >>> shown(7.0), shown(datetime(2026, 1, 2)), shown(True), shown("007"), shown(1e-7)
-    ('7', '2026-01-02', 'TRUE', '007', '0.0000001')
-    """
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    if isinstance(cell, float) and math.isfinite(cell):
-        return str(int(cell)) if cell.is_integer() else f"{Decimal(repr(cell)):f}"
-    if isinstance(cell, datetime):
-        return cell.isoformat(" ") if cell.time() != time() else cell.date().isoformat()
-    return cell.isoformat() if isinstance(cell, date | time) else str(cell)
+def _several(file: Path, sheet: str | None, sheets: list[str]) -> InputError:
+    """Return the error of a workbook that has several sheets of which none is named, or lacks the one that is."""
+    listed = f"There are: {', '.join(sheets)}."
+    if sheet is not None:
+        what = f"there is no sheet {sheet!r}"
+        return InputError(what, where=str(file), remedy=f"{did_you_mean(sheet, sheets)}{listed}")
+    advice = f"Name one of them, such as '{file.name}#{sheets[0]}'. {listed}"
+    return SeveralTablesError("the workbook has several sheets", sheets, where=str(file), remedy=advice)
 
 
 # In the process that reads ------------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Tables in workbooks: sheets of Excel and OpenDocument."""
