@@ -308,7 +308,10 @@ WITHIN = {point.module for group, _, point in POINTS if group}
     ("command", "commands"),
     [
         (("--help",), {*CORE, *ADDED}),
-        (("evaluate", "--help"), {"graphkit.cli.evaluate"}),
+        (
+            ("evaluate", "--help"),
+            {"graphkit.cli.evaluate", *(one.module for one in installed("graphkit.options.evaluate").values())},
+        ),
         (("--version",), set()),
     ],
 )
@@ -407,6 +410,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     asked["ci"] += [
         ("compare", *RUNS, "--fail-on-regression", "--json"),
         ("compare", *RUNS, "--junit", "j.xml"),
+        ("evaluate", RUNS[1], "--no-store", "-o", "r.xml"),
     ]
     asked["logs"] += [
         ("import", "lightrag", "note.json", "-d", SHOP, "-o", "run.jsonl"),
@@ -431,9 +435,10 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
 
 def test_runs_are_compared_without_ci(without: dict[str, list[Done]]) -> None:
     """Without the plug-in ci two runs are compared and gates held, and its options are unknown."""
-    *_, gate, unknown = without["ci"]
+    *_, gate, unknown, written = without["ci"]
     assert (gate.code, json.loads(gate.out)["second"]) == (0, "storefront-graph"), gate.err
     assert "No such option: --junit" in unknown.err
+    assert "error: writing .xml needs the plug-in ci, which isn't there" in written.err
 
 
 def test_the_graph_without_the_embedded_database(without: dict[str, list[Done]]) -> None:

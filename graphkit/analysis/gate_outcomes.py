@@ -11,10 +11,12 @@ from graphkit.errors import GateError
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.words import counted
-from graphkit.scoring.junit import FAIL_QUESTION
 
 #: The number of questions that a sentence names.
 NAMED = 5
+
+#: The gate of a bound on each question.
+FAIL_QUESTION = "fail-question"
 
 #: The gate whose bound is the level of a test.
 REGRESSION = "fail-on-regression"

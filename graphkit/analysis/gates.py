@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphkit.analysis.gate_outcomes import NAMED, GateOutcome
+from graphkit.analysis.gate_outcomes import FAIL_QUESTION, NAMED, GateOutcome
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.measures.owners import owner_of
 from graphkit.measures.registry import lower_is_better
@@ -19,7 +19,6 @@ from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
 from graphkit.records.words import counted
-from graphkit.scoring.junit import FAIL_QUESTION, broken
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
 
@@ -118,6 +117,31 @@ def _each(result: Evaluation, measure: str, bound: float) -> GateOutcome:
     more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
     what = f"{measure} breaks the bound on {len(found)} of {asked}{without}: {named}{more}"
     return GateOutcome(FAIL_QUESTION, result.run, False, what, measure, bound, worst)
+
+
+def broken(result: Evaluation, measure: str, bound: float) -> dict[str, str]:
+    """Return the questions whose value lies beyond a bound, the worst first, each with its value in words.
+
+    The bound is a lower one, or an upper one where lower values of the measure are better. A question counts as in the
+    checked mean of the measure: a failed, missing or unlogged one as the worst value, unless ``failed_as`` says
+    otherwise. What that mean leaves out is beyond no bound.
+    """
+    beyond, sign = (over, -1) if lower_is_better(measure) else (under, 1)
+    place = [*result.measures].index(measure)
+    reasons = {row.question: value for row in result.rows if isinstance(value := row.values[place], str)}
+    found = sorted(
+        (sign * value, question) for question, value in result.held_values(measure).items() if beyond(value, bound)
+    )
+    return {
+        question: _beyond_in_words(sign * value, beyond.__name__, bound, reasons.get(question))
+        for value, question in found
+    }
+
+
+def _beyond_in_words(value: float, beyond: str, bound: float, reason: str | None) -> str:
+    shown = f"{value:.4f}" if (under if beyond == "under" else over)(float(f"{value:.4f}"), bound) else f"{value:.12g}"
+    counts = shown if reason is None else f"{value:g} ({reason})"
+    return f"{counts}, {beyond} {bound:.12g}"
 
 
 def _nothing_scored(result: Evaluation, measure: str, summary: Summary) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphkit.analysis.findings import listed
-from graphkit.analysis.gate_outcomes import NAMED, GateOutcome
+from graphkit.analysis.gate_outcomes import FAIL_QUESTION, NAMED, GateOutcome
 from graphkit.analysis.gates import (
     LEAST_SCORED,
     beside_recall,
@@ -22,7 +22,6 @@ from graphkit.analysis.gates import (
 )
 from graphkit.analysis.layers import Scorecard
 from graphkit.errors import InputError
-from graphkit.scoring.junit import FAIL_QUESTION
 from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, pooled
 from graphkit.scoring.results import Evaluation
 

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_line, print_problems, say
+from graphkit.cli.base import (
+    added,
+    argument,
+    as_json,
+    command,
+    open_graph,
+    option,
+    present,
+    print_line,
+    print_problems,
+    say,
+)
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,
     DATASET,
-    JUNIT,
     MEASURE,
     MISSING_AS,
     NO_STORE,
@@ -35,7 +45,6 @@ from graphkit.cli.options import (
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
@@ -95,7 +104,6 @@ class StoringOptions:
         "Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md, or into a folder without an ending.",
         writes="results",
     )
-    junit: Path | None = JUNIT
     name: str | None = RUN_NAME
     replace: bool = option("--replace", "Replace a run of this name from another file.")
     keep: list[str] | None = option(
@@ -120,18 +128,27 @@ class StoringOptions:
         """The files of results."""
         return [path for path in self.out or () if path.suffix]
 
-    @property
-    def rows(self) -> bool:
-        """Whether a file holds the values of each question."""
-        return self.junit is not None or not all(path.name.endswith(WITHOUT_ROWS) for path in self.files)
+
+class OutputOptions(Protocol):
+    """Further files of results, with their options, by a plug-in (entry points of ``graphkit.options.evaluate``)."""
+
+    def files(self) -> Mapping[Path, str]:
+        """Return the files, each with the ending that says its form, whatever it is called."""
+        ...
+
+
+#: The files of results, in the order of writing, with the ending that says their form if their own doesn't.
+Outputs = Sequence[tuple[Path, str | None]]
 
 
 @command(graph=True)
 def evaluate(
+    *,
     given: InputOptions,
     scoring: ScoringOptions,
     gates: RunGateOptions,
     storing: StoringOptions,
+    further: dict[str, OutputOptions] = added("graphkit.options.evaluate"),
     logs: LogOptions,
     reading: ReadingOptions,
     executors: ExecutorOptions,
@@ -148,15 +165,17 @@ def evaluate(
         from graphkit.files.jsonl import read_once
 
         _refuse_contradictions(scoring, gates, storing, executors)
+        outputs = _outputs(storing, further)
+        asked = partial(planned, given, scoring, gates, storing, reading, keep_rows=_have_rows(outputs))
         files = run_files(given.runs or ())
         one_run(storing.name, files, "Evaluate")
         graded = [] if given.format is not None else _graded_in_logs(files, given, storing, reading)
         # Before anything is imported; but a mapped log has scores of its own, by whatever name.
-        plan = planned(given, scoring, gates, storing, reading, graded) if not logs.map else None
+        plan = asked(graded) if not logs.map else None
 
     with (
         read_once(),
-        _shards(executors, storing) as shards,
+        _shards(executors, storing.folder, outputs) as shards,
         as_runs(
             files,
             given.format,
@@ -171,7 +190,7 @@ def evaluate(
     ):
         if plan is None:
             graded = [score for one in sources for score in one.scores]
-            plan = planned(given, scoring, gates, storing, reading, graded)
+            plan = asked(graded)
         if len(sources) > len(files):  # trials, whose runs are named already
             plan = dataclasses.replace(plan, options=dataclasses.replace(plan.options, name=None))
         evaluated = plan.evaluate(
@@ -183,7 +202,7 @@ def evaluate(
     for message in () if brief else messages:
         say(message)
     verdict = _verdict(evaluated) if not brief or storing.files else None
-    _write(evaluated, sources, storing, verdict)
+    _write(evaluated, sources, outputs, verdict)
     if full:
         show = partial(_show, evaluated, verdict)
     else:
@@ -195,6 +214,18 @@ def evaluate(
     hold(evaluated.gates, brief=not full)
 
 
+def _outputs(storing: StoringOptions, further: Mapping[str, OutputOptions]) -> Outputs:
+    from graphkit.scoring.export import summaries_last
+
+    added_files = [one for options in further.values() for one in options.files().items()]
+    return [*added_files, *((path, None) for path in summaries_last(storing.files))]
+
+
+def _have_rows(outputs: Outputs) -> bool:
+    """Return whether a file holds the values of each question."""
+    return not all((ending or path.name).endswith(WITHOUT_ROWS) for path, ending in outputs)
+
+
 def _verdict(evaluated: EvaluatedRuns) -> RunsVerdict | None:
     from graphkit.analysis.evaluation_findings import runs_verdict
     from graphkit.cli.progress import shown_progress
@@ -204,20 +235,17 @@ def _verdict(evaluated: EvaluatedRuns) -> RunsVerdict | None:
 
 
 def _write(
-    evaluated: EvaluatedRuns, sources: Sequence[RunSource], storing: StoringOptions, verdict: RunsVerdict | None
+    evaluated: EvaluatedRuns, sources: Sequence[RunSource], outputs: Outputs, verdict: RunsVerdict | None
 ) -> None:
-    """Write the files of results; those that aren't dated first."""
+    """Write the files of results."""
     from graphkit.files.atomic import together
-    from graphkit.scoring.export import summaries_last, write_results
+    from graphkit.scoring.export import write_results
 
-    facts = evaluated.plan.facts
+    results, held, facts = evaluated.results, evaluated.held, evaluated.plan.facts
     with together():
-        if storing.junit is not None:
-            write_results(storing.junit, evaluated.held, evaluated.gates, facts, verdict, ending=".xml")
-        for path in summaries_last(storing.files):
-            results = evaluated.held if path.name.endswith(".xml") else evaluated.results
-            ran = {result.run: one.file for one, result in zip(sources, evaluated.results, strict=True)}
-            write_results(path, results, evaluated.gates, facts, verdict, run_files=ran)
+        for path, ending in outputs:
+            ran = {result.run: one.file for one, result in zip(sources, results, strict=True)}
+            write_results(path, results, evaluated.gates, facts, verdict, held=held, ending=ending, run_files=ran)
 
 
 def _next(
@@ -256,15 +284,12 @@ def _is_whole(sources: Sequence[RunSource], dataset: Path | None) -> bool:
 
 
 @contextmanager
-def _shards(executors: ExecutorOptions, storing: StoringOptions) -> Iterator[ShardPlan | None]:
+def _shards(executors: ExecutorOptions, folder: Path | None, outputs: Outputs) -> Iterator[ShardPlan | None]:
     """Open the executor and the results folder; None if this process scores whole files."""
     from graphkit.scoring.export import check_output
 
-    folder = storing.folder
-    for path in storing.files:
-        check_output(path)
-    if storing.junit is not None:
-        check_output(storing.junit, ".xml")
+    for path, ending in outputs:
+        check_output(path, ending)
     if executors.on is None and folder is None and not executors.reserved():
         yield None
         return
@@ -273,7 +298,7 @@ def _shards(executors: ExecutorOptions, storing: StoringOptions) -> Iterator[Sha
     def note(message: str) -> None:
         say(f"note: {message}")
 
-    with opened_plan(executors.on, folder, resources=executors.reserved(), say=note, whole=storing.rows) as plan:
+    with opened_plan(executors.on, folder, resources=executors.reserved(), say=note, whole=_have_rows(outputs)) as plan:
         yield plan
 
 
@@ -322,6 +347,8 @@ def planned(
     storing: StoringOptions,
     reading: ReadingOptions,
     graded: Sequence[Score] = (),
+    *,
+    keep_rows: bool = False,
 ) -> EvaluationPlan:
     """Return the evaluation that the options ask for, with scores from the logs beside those of files."""
     from graphkit.analysis.config import load_config
@@ -337,7 +364,7 @@ def planned(
     own = {name: value for name, value in own.items() if value is not None}
     if own["failed_as"] == "0":
         own["failed_as"] = "zero"
-    options = EvaluationOptions(**own, keep_rows=storing.rows, hash_gold=as_json())
+    options = EvaluationOptions(**own, keep_rows=keep_rows, hash_gold=as_json())
     scores = reading.read(read_scores, given.scores or [])
     held = {(one.run, one.question, one.measure) for one in scores}
     return EvaluationPlan(

@@ -116,10 +116,6 @@ REPLIES = option(
 CHANGED_REPLIES = dataclasses.replace(REPLIES, writes="replies", replaces=False)
 
 
-JUNIT = option(
-    "--junit FILE", "Write JUnit XML: a test case for each question and measure, and for each gate.", writes="results"
-)
-
 ON = option(
     "--on processes|dask|ray[=N|=ADDRESS]",
     "Spread the work over N workers of this machine (by default one a core), or over a cluster.",

@@ -7,7 +7,6 @@ __all__ = [
     "export",
     "further_measures",
     "intervals",
-    "junit",
     "measure_summaries",
     "measured",
     "options",

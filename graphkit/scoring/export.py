@@ -2,7 +2,8 @@
 
 ``.jsonl`` has one line per run, question and measure. ``.csv`` and ``.parquet`` have the same rows as a table.
 ``.summary.json`` has the means, also by category, difficulty and group, and the efficiency; ``.json`` adds every value.
-``.xml`` is JUnit for CI, ``.md`` a table for a pull request. Each file appears complete, or not at all.
+Plug-ins add others, such as JUnit for CI (``.xml``) and a table for a pull request (``.md``). Each file appears
+complete, or not at all.
 """
 
 from __future__ import annotations
@@ -13,17 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from graphkit.errors import InputError, one_line
+from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.made import stamp
 from graphkit.files.tables import write_table
 from graphkit.measures.matching import Edge
 from graphkit.measures.outcome import Outcome
 from graphkit.measures.registry import known_measure
+from graphkit.records.plugins import installed, load
 from graphkit.records.repetition_names import system_of
-from graphkit.records.words import counted
-from graphkit.scoring.junit import ListedGate, suites_of, write_junit
-from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
 from graphkit.scoring.results import Evaluation
 
 
@@ -59,30 +58,36 @@ WITH_EDGES = "EdgeRecall"
 Records = Iterable[dict[str, Any]]
 
 
-class HeldGate(ListedGate, Protocol):
+class HeldGate(Protocol):
     """The outcome of a gate: :class:`graphkit.analysis.gate_outcomes.GateOutcome`."""
 
     @property
-    def name(self) -> str:
-        """The gate with its measure and bound."""
+    def run(self) -> str:
+        """The name of the run."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the gate with its bound, its value and its outcome."""
 
 
-#: What the results were made of, by name: properties of JUnit suites.
+#: What the results were made of, by name.
 Facts = Mapping[str, str]
 
 
 class About(NamedTuple):
-    """What a file says beside the results and gates: facts on how they came about, and the verdict over several."""
+    """What a file says beside the results and gates: facts on how they came about, and the verdict over several.
+
+    ``held`` are the results that the gates hold, one for each repeated system; empty if they are the others.
+    """
 
     facts: Facts
     verdict: RunsVerdict | None
     made: Mapping[str, Any] = {}
+    held: Sequence[Evaluation] = ()
 
 
+#: Writes results to a file; further ones are entry points, by the endings of their files.
 Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate], About], None]
+WRITERS = "graphkit.outputs"
 
 
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
@@ -129,6 +134,7 @@ def write_results(
     facts: Facts | None = None,
     verdict: RunsVerdict | None = None,
     *,
+    held: Sequence[Evaluation] = (),
     ending: str | None = None,
     run_files: Mapping[str, Path] | None = None,
 ) -> None:
@@ -137,11 +143,13 @@ def write_results(
     Parameters
     ----------
     gates
-        The outcomes of the gates, which JUnit, JSON and Markdown contain.
+        The outcomes of the gates, which JSON, JUnit and Markdown contain.
     facts
-        Further properties of JUnit suites.
+        What the results were made of, which JUnit contains.
     verdict
-        The verdict over several runs, which they contain, too.
+        The verdict over several runs, which JSON, JUnit and Markdown contain.
+    held
+        The results that the gates hold, if they are others; JUnit has these.
     ending
         The format, whatever the file is called.
     run_files
@@ -154,7 +162,8 @@ def write_results(
     """
     writer = check_output(path, ending)
     with written(path) as temporary:
-        writer(temporary, results, gates, About(facts or {}, verdict, stamp(run_files) if writer in DATED else {}))
+        made = stamp(run_files) if writer in DATED else {}
+        writer(temporary, results, gates, About(facts or {}, verdict, made, held))
 
 
 def check_output(path: Path, ending: str | None = None) -> Writer:
@@ -163,18 +172,21 @@ def check_output(path: Path, ending: str | None = None) -> Writer:
     Raises
     ------
     InputError
-        The ending is unknown, or there is no such folder.
+        The ending is unknown, its plug-in isn't there, or there is no such folder.
     """
-    ending = ending or next((one for one in FORMATS if path.name.endswith(one)), None)
-    writer = FORMATS[ending] if ending is not None else None
-    if writer is None:
+    endings = [*FORMATS, *(f".{name}" for name in installed(WRITERS))]
+    ending = ending or next((one for one in endings if path.name.endswith(one)), None)
+    if ending is None:
         raise InputError(
             f"results can't be written as {path.suffix or 'a file without an ending'}",
             where=str(path),
-            remedy=f"Use one of: {', '.join(FORMATS)}.",
+            remedy=f"Use one of: {', '.join(endings)}.",
         )
     if not path.parent.is_dir():
         raise InputError("the file can't be written: there is no such folder", where=str(path), remedy="Make it first.")
+    if ending in FORMATS:
+        return FORMATS[ending]
+    writer: Writer = load(installed(WRITERS)[ending[1:]], InputError, f"writing {ending}")
     return writer
 
 
@@ -249,72 +261,12 @@ def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate
     parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(fields)), path)
 
 
-def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
-    verdict = {} if about.verdict is None else {"verdict": "; ".join(about.verdict.lines())}
-    write_junit(path, suites_of(results, gates, {**about.facts, **verdict}))
-
-
-def _markdown(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate], about: About) -> None:
-    path.write_text(markdown(results, gates, about.verdict), encoding="utf-8")
-
-
-def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = (), verdict: RunsVerdict | None = None) -> str:
-    """Return the scoreboard as a Markdown table with one column per run, below it the verdict, counts and gates."""
-    names = list(dict.fromkeys(name for result in results for name in result.measures))
-    header = ["measure", *(_cell(result.run) for result in results)]
-    lines = [f"| {' | '.join(header)} |", f"|---|{'---:|' * len(results)}"]
-    for name in names:
-        cells = [_cell(name)]
-        for result in results:
-            summary = result.measures.get(name)
-            cells.append(
-                f"{shown_mean(summary, result.failed_as)} ({scored_in_words(summary, result.failed_as)})"
-                if summary
-                else "–"
-            )
-        lines.append(f"| {' | '.join(cells)} |")
-    lines += [f"\n{_cell(line)}." for line in (() if verdict is None else verdict.lines())]
-    for result in results:
-        counts = [counted(result.questions, "question"), f"{result.failed} failed", f"{result.missing} missing"]
-        counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
-        counts += [NOTES[result.failed_as]] if result.failed_as in NOTES else []
-        counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []
-        lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
-        lines += [f"\n{_cell(result.run)}: {_cell(line)}" for line in _clustered(result)]
-        lines += [f"\n{_cell(result.run)}: {_cell(reason)}" for reason in result.reasons()]
-        lines += [f"\n{_cell(result.run)}: warning: {_cell(warning)}" for warning in result.warnings]
-    for gate in gates:
-        outcome = "passed" if gate.passed else "**failed**"
-        margin = "" if gate.margin is None else f" ({gate.margin})"
-        lines.append(f"\n{_cell(gate.run)}: gate {_cell(gate.name)} {outcome}: {_cell(gate.what)}{margin}")
-    return "\n".join(lines) + "\n"
-
-
-def _clustered(result: Evaluation) -> Iterator[str]:
-    """Yield the clusters of a result, and each measure with its interval over them."""
-    if result.clustered is not None:
-        yield result.clustered.sentence
-        yield "95% intervals over clusters: " + ", ".join(
-            f"{name} {one}" for name, one in result.clustered.measures.items()
-        )
-
-
-def _cell(text: str) -> str:
-    """Return text that can't leave its cell or its line, or become markup."""
-    text = one_line(text)
-    for char in "\\`*_{}[]<>|#!":
-        text = text.replace(char, f"\\{char}" if char not in "<>" else {"<": "&lt;", ">": "&gt;"}[char])
-    return " ".join(text.split())
-
-
 FORMATS: dict[str, Writer] = {
     ".jsonl": _jsonl,
     ".summary.json": _summary_json,
     ".json": _json,
     ".csv": _csv,
     ".parquet": _parquet,
-    ".xml": _junit,
-    ".md": _markdown,
 }
 
 

@@ -19,10 +19,11 @@ from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.owners import OF_QUESTION, Owner, owner_of, text_of
 from graphkit.plugins.agents.workspace import Workspace
+from graphkit.plugins.ci.results_markdown import results_markdown
 from graphkit.plugins.compare.comparison_gates import ComparisonGates
 from graphkit.records.unanswered import MISSING, counts_as_worst, failed
 from graphkit.report import PageOptions, write_report
-from graphkit.scoring.export import markdown, write_results
+from graphkit.scoring.export import write_results
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
 from tests.helpers import ROOT
@@ -93,7 +94,7 @@ def test_the_choice_of_what_counts(dataset: Path, how: Any, held: float) -> None
     assert result.measures["EdgeRecall"].held(how) == held
     values = result.sample("EdgeRecall")
     assert sum(values) / len(values) == held
-    assert (how == "worst") != ("missing_as=" in markdown([result]))
+    assert (how == "worst") != ("missing_as=" in results_markdown([result]))
     (outcome,) = fail_under([result], [("EdgeRecall", 0.9)])
     assert outcome.passed is (held == 1.0)
     # What is left out on request needs no value.

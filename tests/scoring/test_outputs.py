@@ -15,11 +15,12 @@ import graphkit
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
+from graphkit.plugins.ci.results_markdown import results_markdown
 from graphkit.plugins.compare.summaries import summarize
 from graphkit.plugins.exports.evaluation_events import exports_of_events
 from graphkit.plugins.exports.mlflow_runs import table_of
 from graphkit.plugins.exports.run_sources import export_of_file
-from graphkit.scoring.export import markdown, write_results
+from graphkit.scoring.export import write_results
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation, Row
 from tests.helpers.cli import tiny
@@ -188,7 +189,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     assert "</system-out><script>" in str(case.get("name"))
     assert [child.tag for child in case] == ["system-out"]
     assert next(iter(json.loads((tmp_path / "r.json").read_text("utf-8"))["runs"][0]["values"])) == HOSTILE
-    row = markdown([Evaluation("a|b<i>", "d", 0, 0, 0, {})]).splitlines()[0]
+    row = results_markdown([Evaluation("a|b<i>", "d", 0, 0, 0, {})]).splitlines()[0]
     assert row == "| measure | a\\|b&lt;i&gt; |"
 
 

@@ -1,4 +1,4 @@
-"""The whole job of a CI: baselines, comparison with one, all gates, comments, and comparisons as JUnit."""
+"""The whole job of a CI: baselines, comparison with one, all gates, comments, and results and comparisons as JUnit."""
 
 #: The plug-ins that it imports.
 NEEDS = ("compare",)

@@ -212,7 +212,7 @@ def _compared(settings: CiSettings, evaluated: EvaluatedRuns) -> JobComparison:
 
 def _compared_with(first: str, settings: CiSettings, evaluated: EvaluatedRuns) -> JobComparison:
     from graphkit.files.problems import Problems
-    from graphkit.plugins.ci.compare_options import commented
+    from graphkit.plugins.ci.added_options import commented
 
     plan = _comparison(settings, first, settings.run)
     if not plan.gates.quality:  # --compare replaces the default, which is one

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.scoring.junit import JUnitCase, JUnitSuite, case_name, class_of, gate_suite, properties
+from graphkit.plugins.ci.junit import JUnitCase, JUnitSuite, case_name, class_of, gate_suite, properties
 
 
 def comparison_suites(

@@ -1,4 +1,4 @@
-"""What a CI asks of ``graphkit compare``: a comment on the request, JUnit, and a kept baseline as the first run."""
+"""What a CI asks of ``graphkit compare`` and ``evaluate``: a comment, JUnit, and a kept baseline as the first run."""
 
 from __future__ import annotations
 
@@ -8,13 +8,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import as_json, option
-from graphkit.cli.options import JUNIT
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.plugins.compare.comparison_plan import ComparisonPlan
+
+
+JUNIT = option(
+    "--junit FILE", "Write JUnit XML: a test case for each question and measure, and for each gate.", writes="results"
+)
+
+
+@dataclass(frozen=True)
+class JUnitOptions:
+    """JUnit of an evaluation."""
+
+    junit: Path | None = JUNIT
+
+    def files(self) -> dict[Path, str]:
+        """Return the file, whose form is that of ``.xml``."""
+        return {} if self.junit is None else {self.junit: ".xml"}
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,7 @@ class CiCompareOptions:
         if self.junit is not None:
             from graphkit.files.atomic import written
             from graphkit.plugins.ci.comparison_junit import comparison_suites
-            from graphkit.scoring.junit import write_junit
+            from graphkit.plugins.ci.junit import write_junit
 
             with written(self.junit) as temporary:
                 write_junit(temporary, comparison_suites(compared, outcomes, {"config": plan.pairing["config"].digest}))

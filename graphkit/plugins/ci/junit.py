@@ -13,71 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Protocol
 from xml.etree import ElementTree
 
+from graphkit.analysis.gate_outcomes import FAIL_QUESTION, GateOutcome
+from graphkit.analysis.gates import broken
 from graphkit.errors import one_line
-from graphkit.measures.registry import lower_is_better
-from graphkit.records.bounds import over, under
+from graphkit.scoring.export import About
 from graphkit.scoring.results import Evaluation
 
 #: The longest name and the longest message, in characters.
 NAME, MESSAGE = 200, 2_000
-
-#: The gate of a bound on each question.
-FAIL_QUESTION = "fail-question"
-
-
-class ListedGate(Protocol):
-    """The outcome of a gate: :class:`graphkit.analysis.gate_outcomes.GateOutcome`."""
-
-    @property
-    def gate(self) -> str:
-        """The name of the gate."""
-
-    @property
-    def run(self) -> str:
-        """The name of the run."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the run passed the gate."""
-
-    @property
-    def what(self) -> str:
-        """The reason in words."""
-
-    @property
-    def key(self) -> str:
-        """The gate with its measure, without its bound."""
-
-    @property
-    def measure(self) -> str | None:
-        """The measure, if the gate is about one."""
-
-    @property
-    def bound(self) -> float | None:
-        """The required number, if there is one."""
-
-    @property
-    def value(self) -> float | None:
-        """The actual number, if there is one."""
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval of what the gate checks."""
-
-    @property
-    def n(self) -> int | None:
-        """The number of questions that the value rests on."""
-
-    @property
-    def left_out(self) -> int | None:
-        """The number of the other questions."""
-
-    @property
-    def margin(self) -> object:
-        """How far a passed gate is from its bound, whose ``str`` says it in words; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +47,14 @@ class JUnitSuite:
     time: float | None = None
 
 
+def write_results_as_junit(
+    path: Path, results: Sequence[Evaluation], gates: Sequence[GateOutcome], about: About
+) -> None:
+    """Write results to a file: those that gates hold, with the outcomes of these."""
+    verdict = {} if about.verdict is None else {"verdict": "; ".join(about.verdict.lines())}
+    write_junit(path, suites_of(about.held or results, gates, {**about.facts, **verdict}))
+
+
 def write_junit(path: Path, suites: Iterable[JUnitSuite]) -> None:
     """Write suites to a file."""
     root = ElementTree.Element("testsuites", name="graphkit")
@@ -111,7 +64,7 @@ def write_junit(path: Path, suites: Iterable[JUnitSuite]) -> None:
 
 
 def suites_of(
-    results: Sequence[Evaluation], gates: Sequence[ListedGate] = (), facts: Mapping[str, str] | None = None
+    results: Sequence[Evaluation], gates: Sequence[GateOutcome] = (), facts: Mapping[str, str] | None = None
 ) -> Iterator[JUnitSuite]:
     """Yield for each run the suite of its questions, and that of its gates if there are any.
 
@@ -137,12 +90,12 @@ def properties(run: str, dataset: str | None, gold_hash: str | None, facts: Mapp
     return {name: value for name, value in known.items() if value is not None} | dict(facts)
 
 
-def gate_suite(gates: Sequence[ListedGate], of: str, properties: Mapping[str, str]) -> JUnitSuite:
+def gate_suite(gates: Sequence[GateOutcome], of: str, properties: Mapping[str, str]) -> JUnitSuite:
     """Return the suite of gates on a dataset: a case for each gate and measure, which fails if any such gate did.
 
     Bounds, values and intervals stand in what the case prints, since its name stays when they change.
     """
-    by_key: dict[str, list[ListedGate]] = {}
+    by_key: dict[str, list[GateOutcome]] = {}
     for gate in gates:
         by_key.setdefault(gate.key, []).append(gate)
     name = f"{of} gates"
@@ -154,7 +107,7 @@ def gate_suite(gates: Sequence[ListedGate], of: str, properties: Mapping[str, st
     return JUnitSuite(name, cases, properties)
 
 
-def _gate_lines(gate: ListedGate) -> Iterator[str]:
+def _gate_lines(gate: GateOutcome) -> Iterator[str]:
     yield gate.what
     if gate.margin is not None:
         yield f"from the bound: {gate.margin}"
@@ -188,7 +141,7 @@ def _figures(result: Evaluation) -> Iterator[tuple[str, str]]:
         yield "relations" if sentence == result.relations.sentence else "directions", sentence
 
 
-def _question_cases(result: Evaluation, gates: Sequence[ListedGate], prefix: str) -> Iterator[JUnitCase]:
+def _question_cases(result: Evaluation, gates: Sequence[GateOutcome], prefix: str) -> Iterator[JUnitCase]:
     failures: dict[tuple[str, str], list[str]] = {}
     for gate in gates:
         if gate.gate == FAIL_QUESTION and gate.measure in result.measures and gate.bound is not None:
@@ -248,27 +201,3 @@ def _name(text: str) -> str:
 def _text(text: str) -> str:
     shown = one_line(text)
     return shown if len(shown) <= MESSAGE else f"{shown[:MESSAGE]} ..."
-
-
-def broken(result: Evaluation, measure: str, bound: float) -> dict[str, str]:
-    """Return the questions whose value lies beyond a bound, the worst first, each with its value in words.
-
-    The bound is a lower one, or an upper one where lower values of the measure are better. A question counts as in the
-    checked mean of the measure: a failed, missing or unlogged one as the worst value, unless ``failed_as`` says
-    otherwise. What that mean leaves out is beyond no bound.
-    """
-    beyond, sign = (over, -1) if lower_is_better(measure) else (under, 1)
-    place = [*result.measures].index(measure)
-    reasons = {row.question: value for row in result.rows if isinstance(value := row.values[place], str)}
-    found = sorted(
-        (sign * value, question) for question, value in result.held_values(measure).items() if beyond(value, bound)
-    )
-    return {
-        question: _in_words(sign * value, beyond.__name__, bound, reasons.get(question)) for value, question in found
-    }
-
-
-def _in_words(value: float, beyond: str, bound: float, reason: str | None) -> str:
-    shown = f"{value:.4f}" if (under if beyond == "under" else over)(float(f"{value:.4f}"), bound) else f"{value:.12g}"
-    counts = shown if reason is None else f"{value:g} ({reason})"
-    return f"{counts}, {beyond} {bound:.12g}"
