@@ -397,6 +397,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     for name in ("graphkit", "cypher", "fixtures"):
         shutil.copytree(ROOT / name, copied / name, ignore=shutil.ignore_patterns("__pycache__"))
     (copied / "note.json").write_text('{"a": 1}')
+    (copied / "table.csv").write_text("run,question_id,answer\none,q1,yes\n")
     asked: dict[str, list[tuple[str, ...]]] = {
         plugin: [
             ("evaluate", "--no-store", "--json", RUNS[1], "-m", "EdgeRecall"),
@@ -416,6 +417,10 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
         ("import", "lightrag", "note.json", "-d", SHOP, "-o", "run.jsonl"),
         ("evaluate", "note.json", "--format", "lightrag", "-d", SHOP, "--no-store"),
         ("import", "--help"),
+    ]
+    asked["mapping"] += [
+        ("import", "graphkit", "note.json", "-d", SHOP, "-o", "run.jsonl", "--map", "answer=a"),
+        ("evaluate", "table.csv", "-d", SHOP, "--no-store"),
     ]
     asked["cluster"] += [("evaluate", RUNS[1], "--no-store", "--on", "dask=1")]
     asked["bulk"] += [("load", SHOP, "--bulk")]
@@ -457,6 +462,10 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
         assert "the format lightrag needs the plug-in logs, which isn't there" in done.err
     assert helped.code == 0
     assert "lightrag" not in helped.out
+    for what, done in zip(("--map", "a table"), without["mapping"][-2:], strict=True):
+        assert done.code == 2
+        assert f"error: {what} needs the plug-in mapping, which isn't there" in done.err
+    assert "a log of another form needs the plug-in mapping, which isn't there" in without["mapping"][1].err
     missing = (
         *(("cluster", "--on dask"), ("judging", "--condition training")),
         ("workbooks", "reading scores.xlsx"),

@@ -108,6 +108,7 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
     ) -> None:
         from graphkit.cli.progress import shown_progress
         from graphkit.imports.importer import import_log, paths_of, refuse_runs
+        from graphkit.imports.mappings import mappings
         from graphkit.readers.known_formats import refuse_other
         from graphkit.readers.logged import UnrecognisedLogError
 
@@ -126,10 +127,11 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
             except UnrecognisedLogError as error:
                 for file in files:
                     refuse_other(file)
-                accept = _mapping_finder()
-                if accept is None or not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
+                if not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
                     raise
-                more["map"] = accept(error, files, dataset or Path(), logs, on_error)
+                more["map"] = mappings("a log of another form").accepted(
+                    error, files, dataset or Path(), logs, on_error
+                )
                 made = import_log(files, format, dataset or ".", **more)
             kept = _keep_scores(made, [*_graded(made, files, dataset), *made.scores])
         print_problems(made.problems)
@@ -138,20 +140,6 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
 
     run_import.__annotations__["logs"] = AutoLogOptions if format == "auto" else LogOptions
     return command()(run_import)
-
-
-def _mapping_finder() -> Callable[..., list[str | Path]] | None:
-    """Return the function of the first plug-in that finds a mapping for a log that no reader knows, None for none.
-
-    Raises
-    ------
-    InputError
-        It can't be imported, though its plug-in is there.
-    """
-    from graphkit.records.plugins import installed, lacking, load
-
-    points = (point for point in installed("graphkit.mappings").values() if lacking(point) is None)
-    return next((load(point, InputError) for point in points), None)
 
 
 def _graded(made: ImportedLog, files: Sequence[Path], dataset: Path | None) -> list[Score]:
@@ -200,7 +188,7 @@ def _tables(files: Sequence[Path], dataset: Path | None) -> bool:
     """
     from graphkit.files.assets import command_text, option_text
     from graphkit.files.intake import is_pipe
-    from graphkit.imports.log_rows import is_log_table
+    from graphkit.imports.mappings import is_log_table
     from graphkit.imports.sources import is_document
 
     held = [file for file in files if file.is_file() and not is_pipe(file)]

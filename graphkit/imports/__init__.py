@@ -2,12 +2,9 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
-    "bounded_jmespath",
-    "field_maps",
     "graph_importer",
     "importer",
-    "log_rows",
-    "mapped_records",
+    "mappings",
     "names",
     "recorder",
     "repository_sources",

@@ -12,7 +12,7 @@ from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource, first_run
 from graphkit.imports.importer import import_log, run_name_of
-from graphkit.imports.log_rows import is_log_table, run_of_table
+from graphkit.imports.mappings import is_log_table, mappings
 
 #: The format of graphkit's own records.
 OWN = "graphkit"
@@ -56,7 +56,7 @@ def imported_runs(
             run.parent.mkdir()
             name = run_name
             if name is None and format is None and not options.get("map"):
-                name = run_of_table(file) if is_log_table(file) else first_run(file)
+                name = mappings("a table").run_of_table(file) if is_log_table(file) else first_run(file)
             made = import_log(file, format or OWN, dataset, out=run, run=name, **options)
             on_problems(made.problems)
             for line in made.summary if not options.get("as_is") else ():

@@ -25,10 +25,8 @@ from graphkit.files.known_ids import Known, gold_ids, read_known
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.tables import columns_of, is_table
-from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.import_report import ImportReport, listed
-from graphkit.imports.log_rows import is_log_table, mapping_file, own_columns
-from graphkit.imports.mapped_records import mapped_records
+from graphkit.imports.mappings import MappedRows, is_log_table, mapping_file, mappings
 from graphkit.imports.names import Names, id_sources
 from graphkit.imports.recorder import NO_QUESTION, Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, is_parquet, text_of, values_of, whole_text
@@ -78,7 +76,8 @@ class ImportOptions:
     commits
         By repository, the commit that the system read.
     map
-        Fields of any JSON by hand, as :class:`graphkit.imports.field_maps.FieldMap` takes them.
+        Fields of any JSON by hand, as ``--map`` takes them: texts ``FIELD=EXPRESSION`` and files of such lines, or the
+        expression of each field.
     as_is
         Keep the ids of graphkit's own records as they are.
     replace
@@ -181,7 +180,7 @@ def import_log(
             raise InputError("there is a file already", where=str(target), remedy=remedy)
     name = given_run_name(chosen.run if chosen.run is not None else run_name_of(target or paths[0]))
     table, pattern = id_sources(chosen.ids, chosen.id_pattern)
-    fields = FieldMap(chosen.map) if chosen.map else None
+    fields = mappings("--map").given(chosen.map) if chosen.map else None
     if fields is not None and format not in (AUTO, OwnRecordsReader.name):
         what = f"mapped fields are read from any JSON, and {format} reads its own"
         raise InputError(what, where="--map", remedy="Leave out --map, or the format.")
@@ -224,7 +223,7 @@ def import_log(
     return ImportedLog(name, report.answers, target, kept, report.lines(), figures, problems, runs, trials.scores)
 
 
-def _as_mapped(fields: FieldMap | None) -> str:
+def _as_mapped(fields: MappedRows | None) -> str:
     """Return how a file is read whose fields are mapped, by hand or by the columns of a table."""
     return "fields read as --map says" if fields is not None else "a table of graphkit's own columns"
 
@@ -310,7 +309,7 @@ def _reader(path: Path, format: str, on_error: OnError = "fail") -> tuple[Reader
     return reader, f"{path.name}: {how}, {reader.title}"
 
 
-def _own_columns(path: Path, format: str) -> FieldMap | None:  # noqa: A002
+def _own_columns(path: Path, format: str) -> MappedRows | None:  # noqa: A002
     """Return how a table of a run is read by its columns; None for rows that hold lists, which a reader knows."""
     if format in (AUTO, OwnRecordsReader.name) and is_parquet(path) and path.is_file():
         rows = [row for _, row in islice(values_of(path), SAMPLE)]
@@ -318,14 +317,16 @@ def _own_columns(path: Path, format: str) -> FieldMap | None:  # noqa: A002
             if any(isinstance(cell, list | dict) for row in rows for cell in row.values()):
                 recognised(rows, (), str(path))
                 return None
-    return own_columns(path, format)
+    if format not in (AUTO, OwnRecordsReader.name) or not path.is_file() or not is_log_table(path):
+        return None
+    return mappings("a table").of_table(path)
 
 
 def _values(task: ReadingTask, reader: Reader, problems: Problems, unread: Counter[str]) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in the form that its reader expects."""
     path = task.path
     if task.map is not None:
-        return mapped_records(path, task.map, task.questions, problems, unread)
+        return task.map.records(path, task.questions, problems, unread)
     if reader.name == OwnRecordsReader.name and not is_parquet(path) and (is_lines(path) or is_array(path)):
         return records_of_file(path, task.questions, problems)
     if reader.lines:
@@ -353,7 +354,7 @@ class ReadingTask(NamedTuple):
     questions: Path
     options: ReadOptions
     on_error: OnError = "fail"
-    map: FieldMap | None = None
+    map: MappedRows | None = None
 
 
 class ReadLog(NamedTuple):

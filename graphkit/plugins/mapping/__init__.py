@@ -1,1 +1,1 @@
-"""A mapping for logs of a form that no reader knows, proposed by the values of their fields."""
+"""Logs and tables of any form, read by a mapping of their fields, which is given or proposed by their values."""

@@ -13,11 +13,10 @@ from typing import Any
 from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import gold_ids, read_known
 from graphkit.files.problems import OnError, Problems
-from graphkit.imports.field_maps import FieldMap
-from graphkit.imports.log_rows import is_log_table, json_rows, log_rows, mapping_file
-from graphkit.imports.mapped_records import joined_rows
+from graphkit.imports.mappings import is_log_table, mapping_file
 from graphkit.imports.names import Names, id_sources
 from graphkit.imports.sources import is_json, text_of
+from graphkit.plugins.mapping.field_maps import FieldMap
 from graphkit.plugins.mapping.field_values import (
     ITEM,
     KNOWN,
@@ -27,6 +26,8 @@ from graphkit.plugins.mapping.field_values import (
     expression_of,
 )
 from graphkit.plugins.mapping.line_patterns import line_forms, sessions_of, step_forms
+from graphkit.plugins.mapping.log_rows import json_rows, log_rows
+from graphkit.plugins.mapping.mapped_records import joined_rows
 from graphkit.plugins.mapping.walk_fields import WalkField, measured, walk_fields
 from graphkit.readers.logged import UnreadableLogError
 from graphkit.records.aliases import ANSWER
@@ -609,7 +610,7 @@ def _of_lines(path: Path, vocabulary: Vocabulary) -> ProposedMap:
 
 
 def _given(fields: FieldMap, rows: Sequence[tuple[str, dict[str, str]]]) -> Iterator[Any]:
-    from graphkit.imports.mapped_records import row_record
+    from graphkit.plugins.mapping.mapped_records import row_record
 
     for where, row in rows:
         yield row_record(fields, where, row)

@@ -13,8 +13,8 @@ from itertools import combinations, pairwise, permutations
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.imports.bounded_jmespath import searched, steps_between
-from graphkit.imports.field_maps import MOST, FieldMap, compiled
+from graphkit.plugins.mapping.bounded_jmespath import searched, steps_between
+from graphkit.plugins.mapping.field_maps import MOST, FieldMap, compiled
 from graphkit.plugins.mapping.field_values import (
     ITEM,
     KNOWN,

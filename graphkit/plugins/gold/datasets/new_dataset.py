@@ -18,7 +18,6 @@ from graphkit.files.jsonl import find_file
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.graph_importer import ImportedGraph, import_graph
 from graphkit.imports.names import id_sources
 from graphkit.imports.repository_sources import (
@@ -30,6 +29,7 @@ from graphkit.imports.repository_sources import (
 from graphkit.plugins.gold.datasets.given_questions import GivenQuestions, GraphNames, note_stale, with_relevant
 from graphkit.plugins.gold.datasets.placing import place_folder
 from graphkit.plugins.gold.datasets.question_fields import GOLD_KINDS, gold_kinds
+from graphkit.plugins.mapping.field_maps import FieldMap
 from graphkit.records.models import Question
 from graphkit.records.path_texts import (
     SecondNames,
@@ -193,7 +193,7 @@ def create_dataset(
     problems
         Collects unusable rows, unused columns and doubts.
     map
-        Fields of the rows by hand, as :class:`graphkit.imports.field_maps.FieldMap` takes them.
+        Fields of the rows by hand, as :class:`graphkit.plugins.mapping.field_maps.FieldMap` takes them.
     options
         Further attributes of :class:`graphkit.imports.graph_importer.GraphImportOptions`, such as ``username``.
 

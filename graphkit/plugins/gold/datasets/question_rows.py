@@ -10,10 +10,10 @@ from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
 from graphkit.files.problems import Problems
 from graphkit.files.tables import is_table, meant, read_table
-from graphkit.imports.log_rows import json_rows
 from graphkit.imports.sources import is_json
 from graphkit.plugins.gold.datasets.question_fields import field_of
 from graphkit.plugins.logs.judgements import is_qrels, judged_questions
+from graphkit.plugins.mapping.log_rows import json_rows
 
 
 def question_rows(
@@ -22,7 +22,7 @@ def question_rows(
     """Yield (``file:line``, row) of each question: a table, YAML by its ending, else JSON or JSON Lines.
 
     Relevance judgements are questions, too, whose texts stand in a file beside them; ``problems`` collects what is
-    wrong with them. ``rows_in`` is that of :func:`graphkit.imports.log_rows.json_rows`.
+    wrong with them. ``rows_in`` is that of :func:`graphkit.plugins.mapping.log_rows.json_rows`.
 
     Raises
     ------

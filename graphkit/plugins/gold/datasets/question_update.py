@@ -17,7 +17,6 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import create_binary, find_file, read_lines, stem_of
 from graphkit.files.problems import Problems
 from graphkit.files.reading import parse_record
-from graphkit.imports.field_maps import FieldMap
 from graphkit.imports.names import id_sources
 from graphkit.plugins.gold.datasets.given_questions import (
     GivenQuestions,
@@ -29,6 +28,7 @@ from graphkit.plugins.gold.datasets.given_questions import (
 )
 from graphkit.plugins.gold.datasets.new_dataset import gate_command
 from graphkit.plugins.gold.datasets.question_fields import gold_kinds
+from graphkit.plugins.mapping.field_maps import FieldMap
 from graphkit.records.aliases import QUESTION
 from graphkit.records.gold import as_hash, gold_hash_of, gold_number
 from graphkit.records.models import Question

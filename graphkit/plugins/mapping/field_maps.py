@@ -202,7 +202,7 @@ class FieldMap:
     def _value(self, name: str, compiled: Any, row: Any) -> Any:
         from jmespath.exceptions import JMESPathError
 
-        from graphkit.imports.bounded_jmespath import TooMuchError, searched
+        from graphkit.plugins.mapping.bounded_jmespath import TooMuchError, searched
 
         expression = shortened(self._expressions[name])
         try:

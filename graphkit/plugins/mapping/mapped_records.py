@@ -13,9 +13,9 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, parse_record
 from graphkit.files.run_files import trial_of
-from graphkit.imports.bounded_jmespath import steps_between
-from graphkit.imports.field_maps import REMEDY, FieldMap
-from graphkit.imports.log_rows import log_rows
+from graphkit.plugins.mapping.bounded_jmespath import steps_between
+from graphkit.plugins.mapping.field_maps import REMEDY, FieldMap
+from graphkit.plugins.mapping.log_rows import log_rows
 from graphkit.readers.own_records import OwnRecord, in_walking_order
 from graphkit.records.models import Answer
 from graphkit.records.structs import AnswerStruct, struct_of

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.problems import Problems
-from graphkit.files.tables import columns_of, is_table, meant, read_table
-from graphkit.imports.field_maps import STEP, FieldMap
+from graphkit.files.tables import columns_of, meant, read_table
+from graphkit.imports.mappings import is_log_table
 from graphkit.imports.sources import is_json, text_of, values_of
+from graphkit.plugins.mapping.field_maps import STEP, FieldMap
 from graphkit.records.aliases import ANSWER, EDGE, QUESTION
 from graphkit.records.ids import id_of
-
-#: The endings of tables that are text.
-_TABLES = (".csv", ".tsv", ".tab")
 
 #: The columns of amounts and counts, which are numbers in a record and texts in a table.
 _NUMBERS = frozenset(
@@ -25,36 +23,17 @@ _NUMBERS = frozenset(
 )
 
 
-def mapping_file(path: Path) -> Path:
-    """Return the file in which the mapping of a log lies beside it."""
-    return path.with_name(f"{path.name}.map")
-
-
-def is_log_table(path: Path) -> bool:
-    """Return whether a log is a table, by its ending or its content.
-
-    Raises
-    ------
-    InputError
-        The file is missing or can't be read.
-    """
-    name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
-    return name.partition("#")[0].endswith(_TABLES) or is_table(path)
-
-
 #: The names of a question, and of what a system did, as columns of a table.
 _QUESTIONS = ("question_id", *ANSWER["question_id"], "question", *QUESTION["question"])
 _PATHS = ("path", "paths", "traversal", *ANSWER["traversal"])
 _RELATIONS = ("relation", *EDGE["relation"])
 
 
-def own_columns(path: Path, format: str) -> FieldMap | None:  # noqa: A002
-    """Return how a table of a run is read whose columns have the names of a record's fields; None for another file.
+def own_columns(path: Path) -> FieldMap | None:
+    """Return how a table of a run is read whose columns have the names of a record's fields; None for another table.
 
     A row is a question with a path (``run, question_id, answer, path``), or a hop with its ``source`` and ``target``.
     """
-    if format not in ("auto", "graphkit") or not path.is_file() or not is_log_table(path):
-        return None
     columns = {name.strip() for name in columns_of(path)}
     if not columns & {*_QUESTIONS}:
         return None
