@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy
 
 from benchmarks.trust_coverage import drawn
-from graphkit.analysis.compared_runs import RunUsage
-from graphkit.analysis.cost_comparison import compare_cost
 from graphkit.analysis.estimates import Estimate
 from graphkit.analysis.paired import Draws, compare_pairs
 from graphkit.analysis.power import mcnemar_power
 from graphkit.analysis.repetitions import components
-from graphkit.analysis.sample_plans import planned
+from graphkit.plugins.compare.compared_runs import RunUsage
+from graphkit.plugins.compare.cost_comparison import compare_cost
+from graphkit.plugins.compare.sample_plans import planned
 from graphkit.plugins.judging.trust.agreement import Metric, alpha, gwet, kappa
 from graphkit.plugins.judging.trust.inflation import mean_difference
 from graphkit.scoring.clustered_intervals import (

@@ -17,8 +17,9 @@ import numpy
 from benchmarks.results import Line, write
 from graphkit.analysis.multiple_testing import DifferenceColumn, holm, max_t
 from graphkit.analysis.pair_verdict import WORSE, judged
-from graphkit.analysis.paired import PairedResult, compare_pairs, randomisation_p, sign_test
+from graphkit.analysis.paired import PairedResult, compare_pairs, randomisation_p
 from graphkit.analysis.power import LEVEL
+from graphkit.plugins.compare.comparison_gates import sign_test
 
 SAMPLES = 300
 RESAMPLES = 499

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from graphkit.analysis.explanations import Explanation
     from graphkit.analysis.file_failures import file_failures
     from graphkit.analysis.layers import Scorecard, score_layers
-    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_code_folder, storefront_folder
     from graphkit.files.dataset import Dataset
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from graphkit.measures.paths import Divergence, first_divergences
     from graphkit.measures.registry import MEASURES, parse_measure, register
     from graphkit.plugins.compare.compare_runs import compare_runs
+    from graphkit.plugins.compare.run_comparisons import RunComparison
     from graphkit.plugins.compare.score_file_pairs import compare_scores
     from graphkit.plugins.compare.summaries import ScoreSummary, summarize
     from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
@@ -92,7 +92,7 @@ _HOMES = {
     "graphkit.plugins.gold.datasets.dataset_checks": ("check_dataset",),
     "graphkit.analysis.explanations": ("Explanation",),
     "graphkit.analysis.file_failures": ("file_failures",),
-    "graphkit.analysis.run_comparisons": ("RunComparison",),
+    "graphkit.plugins.compare.run_comparisons": ("RunComparison",),
     "graphkit.plugins.compare.score_file_pairs": ("compare_scores",),
     "graphkit.plugins.compare.compare_runs": ("compare_runs",),
     "graphkit.records.usage": ("Prices",),

@@ -73,7 +73,7 @@ DEFECTS = (
         "graphkit/errors.py",
         "    exit_code = 1",
         "    exit_code = 2",
-        ("tests/cli/test_evaluate_gates.py", "tests/analysis/test_regression_gates.py"),
+        ("tests/cli/test_evaluate_gates.py", "tests/plugins/compare/test_regression_gates.py"),
     ),
     Defect(
         "gate without failed questions",

@@ -1,11 +1,8 @@
-"""Scores to judgement: layers, gates, comparison, paired statistics, summaries, dataset checks."""
+"""Scores to judgement: causes, layers, gates, statistics of runs and of pairs of them, standings."""
 
 #: The modules that plug-ins may import.
 __all__ = [
-    "changed_gold",
-    "compared_runs",
     "config",
-    "cost_comparison",
     "estimates",
     "evaluation_findings",
     "evaluation_plan",
@@ -15,19 +12,16 @@ __all__ = [
     "findings",
     "gate_outcomes",
     "gates",
-    "gold_names",
     "judge_cost",
     "layers",
     "mending",
+    "multiple_testing",
     "own_family",
     "pair_verdict",
     "paired",
     "power",
-    "result_pairs",
-    "run_comparisons",
+    "run_differences",
     "run_gates",
-    "run_pairs",
-    "sample_plans",
     "scales",
     "spot_check_files",
     "standings",

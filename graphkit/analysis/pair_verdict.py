@@ -7,29 +7,17 @@ difference excludes 0. Both rest on the questions that the two runs have a value
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.paired import ALL_EQUAL, FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
+from graphkit.analysis.paired import ALL_EQUAL, PairedResult
 from graphkit.analysis.power import LEVEL
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.words import counted
-from graphkit.scoring.clustered_intervals import FEW_APART, FEW_CLUSTERS
 
 BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
-
-#: The legends of the mark on an interval.
-CAUTION = (
-    f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
-    f"fewer than {FEW_DIFFERENT} that differ, all by the same, or so little that rare ones could turn it"
-)
-CLUSTER_CAUTION = (
-    f"* may be too narrow: less than {FEW_CLUSTERS} clusters of one size would tell, "
-    f"fewer than {FEW_APART} of another mean than most, fewer than {FEW_QUESTIONS} questions or {FEW_DIFFERENT} "
-    "that differ, all by the same, or so little that rare ones could turn it"
-)
 
 
 def sure(result: PairedResult) -> int:
@@ -37,7 +25,7 @@ def sure(result: PairedResult) -> int:
 
     The sign is that of the second run minus the first.
     """
-    if result.p_corrected >= LEVEL or not _excludes_zero(result):
+    if result.p_corrected >= LEVEL or not excludes_zero(result):
         return 0
     return 1 if result.delta > 0 else -1
 
@@ -56,28 +44,6 @@ def judged(result: PairedResult) -> str:
     """Return whether the second run is better or worse by a measure, or that this is unclear."""
     gain = sure(result) * (-1 if lower_is_better(result.measure) else 1)
     return UNCLEAR if not gain else BETTER if gain > 0 else WORSE
-
-
-def why_unclear(results: Sequence[PairedResult], shown: Callable[[str], str] = str) -> list[str]:
-    """Return why differences are unclear although their intervals exclude 0: the correction, or the test itself."""
-    some = [one for one in results if judged(one) == UNCLEAR and _excludes_zero(one)]
-    corrected = [shown(one.measure) for one in some if one.p_value < LEVEL]
-    tested = [f"{shown(one.measure)} (p {one.p_value:.2f})" for one in some if one.p_value >= LEVEL]
-    found = []
-    if corrected:
-        over = family_in_words(in_family(results))
-        found.append(f"unclear after correction over {over}, though the interval excludes 0: {listed(corrected, 6)}")
-    if tested:
-        found.append(f"unclear by the randomisation test, though the interval excludes 0: {listed(tested, 6)}")
-    return found
-
-
-def legend(results: Iterable[PairedResult]) -> str | None:
-    """Return what the mark on an interval means; None if no interval has one."""
-    marked = [one for one in results if one.low is not None and one.caution]
-    if not marked:
-        return None
-    return CAUTION if all(one.clusters is None for one in marked) else CLUSTER_CAUTION
 
 
 def interval_in_words(result: PairedResult, mark: bool = True) -> str:
@@ -211,7 +177,7 @@ class PairVerdict:
     def why_unclear(self) -> str | None:
         """Why the runs don't clearly differ although the interval excludes 0; None if that isn't so."""
         one = self.result
-        if one is None or judged(one) != UNCLEAR or not _excludes_zero(one):
+        if one is None or judged(one) != UNCLEAR or not excludes_zero(one):
             return None
         if one.p_value >= LEVEL:
             return f"unclear by the randomisation test (p {one.p_value:.2f}), though the interval excludes 0"
@@ -233,19 +199,8 @@ class PairVerdict:
         }
 
 
-def with_counts(
-    verdict: PairVerdict, second: str, results: Sequence[PairedResult], shown: Callable[[str], str] = str
-) -> str:
-    """Return the verdict, and by how many of several measures the second run is better and worse."""
-    if len(results) < 2:
-        return verdict.sentence(shown)
-    better, worse = ([shown(one.measure) for one in results if judged(one) == kind] for kind in (BETTER, WORSE))
-    lost = f"{len(worse)} ({listed(worse)})" if worse else "none"
-    of = counted(len(results), "measure")
-    return f"{verdict.sentence(shown)}; {shown(second)} is better on {len(better) or 'none'} of {of}, worse on {lost}"
-
-
-def _excludes_zero(result: PairedResult) -> bool:
+def excludes_zero(result: PairedResult) -> bool:
+    """Return whether the interval of a difference excludes 0."""
     if result.reason == ALL_EQUAL:  # each question differs by the same, on a scale without an end
         return result.delta != 0
     return result.low is not None and result.high is not None and not result.low <= 0 <= result.high

@@ -271,17 +271,6 @@ def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int =
     return (extreme + 1) / (resamples + 1)
 
 
-def sign_test(one: int, other: int) -> float:
-    """Return the two-sided p-value of the exact sign test: so many questions went one way, and so many the other.
-
-    >>> sign_test(0, 6), sign_test(3, 3)
-    (0.03125, 1.0)
-    """
-    from scipy import stats
-
-    return float(stats.binomtest(one, one + other).pvalue) if one + other else 1.0
-
-
 def signs_bound(total: float, squares: float) -> float:
     """Return a bound of the p-value of :func:`randomisation_p` from the sum of the differences and of their squares.
 
@@ -318,15 +307,3 @@ def smallest_p(questions: int, resamples: int = RESAMPLES) -> float:
     if questions < 63 and 2**questions <= resamples:
         return min(1.0, 2.0 ** (1 - questions))
     return 1 / (resamples + 1)
-
-
-def questions_needed(level: float, measures: int = 1) -> int:
-    """Return how many questions can show a difference at a level, whatever the dependence of so many measures (Holm).
-
-    >>> questions_needed(0.05), questions_needed(0.05, 10), questions_needed(0.05, 18)
-    (6, 9, 10)
-    """
-    questions = 1
-    while measures * 2.0 ** (1 - questions) >= level:
-        questions += 1
-    return questions

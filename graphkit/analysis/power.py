@@ -7,16 +7,12 @@ McNemar's test, which is smaller: so few differences are possible that its p-val
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 
 from graphkit.scoring.score_intervals import wilson_interval
 
 POWER = 0.8
 LEVEL = 0.05
-
-#: More units than these aren't searched for.
-MOST = 10**12
 
 #: Of more questions than these, the t-test has the power of McNemar's.
 MOST_EXACT = 5_000
@@ -59,21 +55,6 @@ def detectable(error: float, units: int) -> float | None:
     return float(found) * error
 
 
-def units_needed(difference: float, spread: float, level: float = LEVEL) -> int | None:
-    """Return how many independent units a difference needs; None if more than can be searched.
-
-    Parameters
-    ----------
-    spread
-        The standard deviation of the differences of one unit, so the standard error times the root of their number.
-
-    >>> units_needed(0.5, 1.0)  # the textbook's 34 pairs of a medium effect
-    34
-    """
-
-    return smallest(lambda units: power(difference, spread / units**0.5, units, level) >= POWER)
-
-
 def mcnemar_power(difference: float, differing: float, questions: int, level: float = LEVEL) -> float:
     """Return the chance that McNemar's exact test finds a difference of two shares of right answers.
 
@@ -113,39 +94,15 @@ def detectable_share(different: int, questions: int) -> float | None:
     """
     from scipy import optimize
 
-    if _share_power(1.0, 1.0, questions, LEVEL) < POWER:
+    if share_power(1.0, 1.0, questions, LEVEL) < POWER:
         return None
     bound = differing_bound(different, questions)
-    return float(optimize.brentq(lambda some: _share_power(some, bound, questions, LEVEL) - POWER, 1e-9, 1.0))
+    return float(optimize.brentq(lambda some: share_power(some, bound, questions, LEVEL) - POWER, 1e-9, 1.0))
 
 
-def pairs_needed(difference: float, different: int, questions: int, level: float = LEVEL) -> int | None:
-    """Return how many questions a difference of two shares needs, of which now ``different`` of ``questions`` differ.
-
-    None if more than can be searched, or if the difference is above 1.
-    """
-    if difference > 1:
-        return None
-    bound = differing_bound(different, questions)
-    return smallest(lambda many: _share_power(difference, bound, many, level) >= POWER)
-
-
-def _share_power(difference: float, differing: float, questions: int, level: float) -> float:
+def share_power(difference: float, differing: float, questions: int, level: float) -> float:
     """Return the power at a difference, to which at least as many questions contribute."""
     differing = max(differing, difference)
     if questions <= MOST_EXACT:
         return mcnemar_power(difference, differing, questions, level)
     return power(difference, max(differing - difference**2, 1e-12) ** 0.5 / questions**0.5, questions, level)
-
-
-def smallest(enough: Callable[[int], bool], least: int = 2) -> int | None:
-    """Return the smallest number, at least ``least``, that is enough; None beyond the search."""
-    few = least - 1
-    while not enough(many := 2 * few):
-        few = many
-        if many > MOST:
-            return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if enough(middle) else (middle, many)
-    return many

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +10,7 @@ from graphkit.analysis.config import Config, family_of
 from graphkit.analysis.findings import listed, two
 from graphkit.analysis.pair_verdict import PairVerdict, family_in_words, in_family, mirrored, unanswered_in_words
 from graphkit.analysis.paired import PairedResult
-from graphkit.analysis.result_pairs import compare_results
-from graphkit.errors import InputError
+from graphkit.analysis.run_differences import result_differences
 from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.words import counted
 from graphkit.scoring.intervals import MANY, RESAMPLES, mean_interval
@@ -194,21 +192,16 @@ def differences_of_pair(
     """
     quick = pairs > 1 and first.questions > MANY
     shared = [name for name in measures if name in first.measures and name in second.measures]
-    if shared:
-        with contextlib.suppress(InputError):  # no question was scored in both
-            compared = compare_results(
-                first.with_zeros(),
-                second.with_zeros(),
-                measures=shared,
-                clusters=clusters,
-                movers=0,
-                resamples=0 if quick else resamples,
-                failed_as="worst" if first.failed_as == "zero" else first.failed_as,
-                family=family or family_of(shared_by([first, second])),
-                pairs=pairs,
-            )
-            return list(compared.with_failed)
-    return []
+    return result_differences(
+        first.with_zeros(),
+        second.with_zeros(),
+        shared,
+        clusters=clusters,
+        resamples=0 if quick else resamples,
+        failed_as="worst" if first.failed_as == "zero" else first.failed_as,
+        family=family or family_of(shared_by([first, second])),
+        pairs=pairs,
+    )
 
 
 def _family(results: Sequence[Evaluation], headline: str | None) -> list[str]:

@@ -3,6 +3,7 @@
 #: The modules that plug-ins may import.
 __all__ = [
     "aliases",
+    "arguments",
     "bounds",
     "code_tests",
     "collector",

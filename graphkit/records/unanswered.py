@@ -6,7 +6,7 @@ measure (:mod:`graphkit.analysis.gates`).
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 #: Which questions without a value a gate counts as the worst value: failed, missing and unlogged ones (``worst``), only
 #: failed and missing ones (``failed``), or none (``unscored``).
@@ -14,9 +14,6 @@ FailedAs = Literal["worst", "failed", "unscored"]
 
 #: The same, or whether every question without a value counts as 0, whatever the reason.
 CountedAs = Literal["worst", "failed", "unscored", "zero"]
-
-#: The ways to count, the default first.
-COUNTED_AS: tuple[CountedAs, ...] = get_args(CountedAs)
 
 MISSING = "the run has no record for this question"
 

@@ -2,6 +2,7 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
+    "clustered_intervals",
     "cypher_scoring",
     "evaluate",
     "export",

@@ -15,23 +15,16 @@ from hypothesis import strategies as st
 
 import graphkit
 from benchmarks.false_alarms import KINDS, WORLDS, shares
-from graphkit.analysis.compared_runs import RunUsage
 from graphkit.analysis.config import COMPARED, WEIGHTS, Config, family_of
-from graphkit.analysis.cost_comparison import compare_cost
-from graphkit.analysis.pair_verdict import (
-    CAUTION,
-    PairVerdict,
-    judged,
-    legend,
-    mirrored,
-    sure,
-    why_unclear,
-)
+from graphkit.analysis.pair_verdict import PairVerdict, judged, mirrored, sure
 from graphkit.analysis.paired import Draws, compare_pairs, randomisation_p, signs_bound
-from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.standings import incomparable, leading, ranked, standings
 from graphkit.measures.registry import DEFAULT_MEASURES
 from graphkit.plugins.agents.workspace import Workspace
+from graphkit.plugins.compare.compared_runs import RunUsage
+from graphkit.plugins.compare.cost_comparison import compare_cost
+from graphkit.plugins.compare.result_pairs import compare_results
+from graphkit.plugins.compare.verdict_notes import CAUTION, legend, why_unclear
 from tests.analysis.test_standings import Values, result
 from tests.helpers import ROOT
 from tests.helpers.cli import Row, inside, write_lines

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from graphkit.analysis.paired import compare_pairs
-from graphkit.analysis.power import detectable, differing_bound, mcnemar_power, power, units_needed
-from graphkit.analysis.sample_plans import planned
+from graphkit.analysis.power import detectable, differing_bound, mcnemar_power, power
+from graphkit.plugins.compare.sample_plans import planned, units_needed
 from tests.helpers.cli import inside
 from tests.helpers.clustered import clustered_runs
 

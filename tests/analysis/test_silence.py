@@ -12,7 +12,6 @@ import pytest
 import graphkit
 from graphkit.analysis.gates import fail_over, fail_under, min_scored
 from graphkit.analysis.layers import score_layers
-from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.run_gates import RunGates
 from graphkit.analysis.standings import standings
 from graphkit.measures.base import Measure, Unscored
@@ -21,6 +20,7 @@ from graphkit.measures.owners import OF_QUESTION, Owner, owner_of, text_of
 from graphkit.plugins.agents.workspace import Workspace
 from graphkit.plugins.ci.results_markdown import results_markdown
 from graphkit.plugins.compare.comparison_gates import ComparisonGates
+from graphkit.plugins.compare.result_pairs import compare_results
 from graphkit.records.unanswered import MISSING, counts_as_worst, failed
 from graphkit.report import PageOptions, write_report
 from graphkit.scoring.export import write_results

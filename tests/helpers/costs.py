@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphkit.analysis.compared_runs import ComparedRun, ComparisonSource, RunUsage
+from graphkit.plugins.compare.compared_runs import ComparedRun, ComparisonSource, RunUsage
 
 
 def spending(first: str, second: str, usage: tuple[RunUsage, RunUsage]) -> ComparisonSource:

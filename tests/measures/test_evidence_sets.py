@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from graphkit.analysis.gold_names import renamed
 from graphkit.files.known_ids import gold_ids
 from graphkit.measures.ranking import RetrievedF1, Rprec
 from graphkit.measures.registry import parse_measure
+from graphkit.plugins.compare.gold_renames import renamed
 from graphkit.records.structs import QuestionStruct
 from tests.helpers.cases import question, ranking, reason, relevant, unlogged, value
 from tests.helpers.gold_rows import mistake, one

@@ -11,12 +11,12 @@ import pytest
 
 import graphkit
 from graphkit.analysis.gates import fail_under
-from graphkit.analysis.result_pairs import compare_results
 from graphkit.database.store import Store
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.measures.case import Case
 from graphkit.measures.registry import MEASURES, compares_relations, parse_measure
+from graphkit.plugins.compare.result_pairs import compare_results
 from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.records.models import Answer, Question
 from graphkit.scoring.cypher_scoring import relation_counts

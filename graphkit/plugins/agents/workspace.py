@@ -23,8 +23,8 @@ from graphkit.graph.queries import cypher, failure_queries, failure_query
 from graphkit.plugins.agents.replies import reply
 
 if TYPE_CHECKING:
-    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.database.store import Store
+    from graphkit.plugins.compare.run_comparisons import RunComparison
     from graphkit.records.failed_rows import Failures
 
 #: The most rows that a tool reads of each kind.

@@ -12,8 +12,8 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.gate_outcomes import GateOutcome
-    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.plugins.compare.comparison_plan import ComparisonPlan
+    from graphkit.plugins.compare.run_comparisons import RunComparison
 
 
 JUNIT = option(

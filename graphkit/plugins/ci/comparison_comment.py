@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from graphkit.analysis.cost_comparison import CostComparison
 from graphkit.analysis.explanations import Explanation
 from graphkit.analysis.findings import digits, listed, two
 from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
-from graphkit.analysis.run_comparisons import Loss, RunComparison
 from graphkit.files.assets import command_text
 from graphkit.plugins.ci.markdown import cell, code_span, fence, prose, row
 from graphkit.plugins.compare.comparison_findings import comparison_table
+from graphkit.plugins.compare.cost_comparison import CostComparison
+from graphkit.plugins.compare.run_comparisons import Loss, RunComparison
 from graphkit.records.secrets import masked_message
 from graphkit.records.unanswered import FAILED, MISSING
 from graphkit.records.words import counted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from graphkit.analysis.gate_outcomes import GateOutcome
-from graphkit.analysis.run_comparisons import RunComparison
 from graphkit.plugins.ci.junit import JUnitCase, JUnitSuite, case_name, class_of, gate_suite, properties
+from graphkit.plugins.compare.run_comparisons import RunComparison
 
 
 def comparison_suites(

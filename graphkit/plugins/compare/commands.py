@@ -40,8 +40,8 @@ from graphkit.records.option_values import drop as read_drop
 if TYPE_CHECKING:
     from graphkit.analysis.findings import Brief
     from graphkit.analysis.gate_outcomes import GateOutcome
-    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.plugins.compare.comparison_plan import ComparisonPlan
+    from graphkit.plugins.compare.run_comparisons import RunComparison
 
 
 @dataclass(frozen=True)
@@ -193,9 +193,9 @@ def planned(
 ) -> ComparisonPlan:
     """Return the comparison that the options ask for."""
     from graphkit.analysis.config import load_config
-    from graphkit.analysis.run_pairs import PairingOptions
     from graphkit.plugins.compare.comparison_gates import ComparisonGates
     from graphkit.plugins.compare.comparison_plan import ComparisonPlan
+    from graphkit.plugins.compare.run_pairs import PairingOptions
 
     return ComparisonPlan(
         first,

@@ -9,20 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
-from graphkit.analysis.compared_runs import (
-    By,
-    ComparedRun,
-    ComparisonSource,
-    RunFacts,
-    RunUsage,
-    refuse_itself,
-    relations_warning,
-    unanswered_warning,
-    unlogged_warning,
-)
 from graphkit.analysis.explanations import why
-from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_pairs import PairingOptions, compare
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.assets import command_text
@@ -37,6 +24,19 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import compares_relations
+from graphkit.plugins.compare.compared_runs import (
+    By,
+    ComparedRun,
+    ComparisonSource,
+    RunFacts,
+    RunUsage,
+    refuse_itself,
+    relations_warning,
+    unanswered_warning,
+    unlogged_warning,
+)
+from graphkit.plugins.compare.run_comparisons import RunComparison
+from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.plugins.compare.stored_runs import StoredRun, pooled_run, stored_runs
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.unanswered import FailedAs
@@ -69,7 +69,7 @@ def compare_runs(
     strict
         Refuse scores that others gave by different gold; by default such questions are reported and not compared.
     options
-        See :class:`~graphkit.analysis.run_pairs.PairingOptions`.
+        See :class:`~graphkit.plugins.compare.run_pairs.PairingOptions`.
 
     Raises
     ------

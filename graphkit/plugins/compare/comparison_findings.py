@@ -7,19 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from graphkit.analysis.evaluation_findings import gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gate_outcomes import GateOutcome
-from graphkit.analysis.pair_verdict import (
-    BETTER,
-    UNCLEAR,
-    WORSE,
-    change,
-    interval_in_words,
-    judged,
-    legend,
-    why_unclear,
-)
-from graphkit.analysis.run_comparisons import Mover, RunComparison
+from graphkit.analysis.pair_verdict import BETTER, UNCLEAR, WORSE, change, interval_in_words, judged
 from graphkit.files.assets import command_text
 from graphkit.measures.registry import lower_is_better
+from graphkit.plugins.compare.run_comparisons import Mover, RunComparison
+from graphkit.plugins.compare.verdict_notes import legend, why_unclear
 from graphkit.records.words import counted
 
 #: How many measures, groups and moved questions are shown.

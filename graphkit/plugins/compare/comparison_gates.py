@@ -10,11 +10,12 @@ from graphkit.analysis.findings import listed
 from graphkit.analysis.gate_outcomes import NAMED, REGRESSION, GateOutcome
 from graphkit.analysis.gates import LEAST_SCORED, ask_again, beside_recall, stale_outcome
 from graphkit.analysis.pair_verdict import WORSE, judged
-from graphkit.analysis.paired import PairedResult, questions_needed, sign_test, smallest_p
-from graphkit.analysis.power import LEVEL, smallest
-from graphkit.analysis.run_comparisons import UNLOGGED, RunComparison
+from graphkit.analysis.paired import PairedResult, smallest_p
+from graphkit.analysis.power import LEVEL
 from graphkit.analysis.scales import largest_difference
 from graphkit.measures.registry import lower_is_better, measure_among, worst_of
+from graphkit.plugins.compare.run_comparisons import UNLOGGED, RunComparison
+from graphkit.plugins.compare.sample_plans import questions_needed, smallest
 from graphkit.records.bounds import over, under
 from graphkit.records.unanswered import is_failure
 from graphkit.records.words import counted
@@ -431,3 +432,14 @@ class ComparisonGates:
 
 def _few_differ(result: PairedResult) -> bool:
     return smallest_p(result.wins + result.losses) >= LEVEL
+
+
+def sign_test(one: int, other: int) -> float:
+    """Return the two-sided p-value of the exact sign test: so many questions went one way, and so many the other.
+
+    >>> sign_test(0, 6), sign_test(3, 3)
+    (0.03125, 1.0)
+    """
+    from scipy import stats
+
+    return float(stats.binomtest(one, one + other).pvalue) if one + other else 1.0

@@ -9,10 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.analysis.config import COMPARED
-from graphkit.analysis.result_pairs import compare_folders
-from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_pairs import PairingOptions, draws_of
-from graphkit.analysis.sample_plans import require_difference
 from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
@@ -24,6 +20,10 @@ from graphkit.measures.registry import known_measure
 from graphkit.plugins.compare.compare_runs import compare_runs, runs_of
 from graphkit.plugins.compare.comparison_gates import ComparisonGates
 from graphkit.plugins.compare.log_pairs import compare_files
+from graphkit.plugins.compare.result_pairs import compare_folders
+from graphkit.plugins.compare.run_comparisons import RunComparison
+from graphkit.plugins.compare.run_pairs import PairingOptions, draws_of
+from graphkit.plugins.compare.sample_plans import require_difference
 from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.repetition_names import repeated_name

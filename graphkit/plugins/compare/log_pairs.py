@@ -9,18 +9,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar, Unpack
 
-from graphkit.analysis.changed_gold import GoldDifference, GoldOfBoth, with_questions
-from graphkit.analysis.compared_runs import (
-    By,
-    ComparisonSource,
-    RunUsage,
-)
 from graphkit.analysis.evaluation_plan import refuse_one_name
 from graphkit.analysis.explanations import Explanation, why
 from graphkit.analysis.file_failures import RunOnFiles
-from graphkit.analysis.result_pairs import results_source
-from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_pairs import PairingOptions, compare
 from graphkit.errors import InputError
 from graphkit.files.assets import command_text, dataset_option
 from graphkit.files.dataset import Dataset
@@ -30,6 +21,15 @@ from graphkit.files.run_files import repeated_files
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, is_walked
+from graphkit.plugins.compare.changed_gold import GoldDifference, GoldOfBoth, with_questions
+from graphkit.plugins.compare.compared_runs import (
+    By,
+    ComparisonSource,
+    RunUsage,
+)
+from graphkit.plugins.compare.result_pairs import results_source
+from graphkit.plugins.compare.run_comparisons import RunComparison
+from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repeated_name
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -70,7 +70,7 @@ def compare_files(
     gold_changed
         Where the gold differs, score both by that of the second run, and not by that of the first.
     options
-        See :class:`~graphkit.analysis.run_pairs.PairingOptions`.
+        See :class:`~graphkit.plugins.compare.run_pairs.PairingOptions`.
 
     Raises
     ------

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphkit.analysis.pair_verdict import UNCLEAR, judged, legend, why_unclear
+from graphkit.analysis.pair_verdict import UNCLEAR, judged
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.power import LEVEL
-from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.sample_plans import SamplePlan
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
+from graphkit.plugins.compare.run_comparisons import RunComparison
+from graphkit.plugins.compare.sample_plans import SamplePlan
+from graphkit.plugins.compare.verdict_notes import legend, why_unclear
 from graphkit.scoring.measure_summaries import FAILURES_UNSCORED
 
 

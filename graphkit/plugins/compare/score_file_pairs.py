@@ -7,12 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from graphkit.analysis.compared_runs import ComparedRun, ComparisonSource, RunFacts, refuse_itself, refuse_repositories
-from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_pairs import PairingOptions, compare
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.problems import Problems
 from graphkit.measures.registry import parse_measure
+from graphkit.plugins.compare.compared_runs import (
+    ComparedRun,
+    ComparisonSource,
+    RunFacts,
+    refuse_itself,
+    refuse_repositories,
+)
+from graphkit.plugins.compare.run_comparisons import RunComparison
+from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.plugins.compare.summaries import read_confirmed, score_scales
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import MISSING, is_failure, is_stale, is_unlogged
@@ -34,7 +40,7 @@ def compare_scores(
     """Compare two runs by the scores in files, whoever gave them, on the questions scored in both.
 
     A run failed on a question if a reason says so, and has no record for it if the other run has a score and it has
-    none, by any measure. ``options`` are those of :class:`~graphkit.analysis.run_pairs.PairingOptions`.
+    none, by any measure. ``options`` are those of :class:`~graphkit.plugins.compare.run_pairs.PairingOptions`.
 
     Raises
     ------

@@ -14,9 +14,9 @@ from graphkit.cli.base import as_json, command, open_graph, print_json, print_li
 from graphkit.cli.briefs import FULL, print_brief
 
 if TYPE_CHECKING:
-    from graphkit.analysis.run_comparisons import RunComparison
     from graphkit.database.store import Store
     from graphkit.files.dataset import Dataset
+    from graphkit.plugins.compare.run_comparisons import RunComparison
     from graphkit.plugins.judging.grading.verdict_job import Graded
     from graphkit.plugins.sandbox.execute_run import ExecutedRun
     from graphkit.records.progress import Progress

@@ -8,11 +8,11 @@ from typing import Any
 
 from graphkit.analysis.evaluation_findings import outcome_findings
 from graphkit.analysis.findings import Brief, BriefLine
-from graphkit.analysis.pair_verdict import with_counts
-from graphkit.analysis.result_pairs import compare_results
 from graphkit.analysis.standings import leading
 from graphkit.errors import one_line
 from graphkit.plugins.compare.comparison_findings import comparison_table
+from graphkit.plugins.compare.result_pairs import compare_results
+from graphkit.plugins.compare.verdict_notes import with_counts
 from graphkit.scoring.results import Evaluation
 
 Row = Mapping[str, Any]

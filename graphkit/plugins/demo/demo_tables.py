@@ -11,7 +11,7 @@ from graphkit.records.words import shown
 
 if TYPE_CHECKING:
     from graphkit.analysis.layers import Scorecard
-    from graphkit.analysis.run_comparisons import RunComparison
+    from graphkit.plugins.compare.run_comparisons import RunComparison
     from graphkit.plugins.sandbox.execute_run import ExecutedRun
     from graphkit.records.verdicts import AnswerClaim, Verdict
     from graphkit.scoring.results import Evaluation

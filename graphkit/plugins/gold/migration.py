@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from graphkit.analysis.gold_names import Placed, gold_names, names_in, record_renames, renamed
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import together
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
+from graphkit.plugins.compare.gold_renames import gold_names, record_renames, renamed
+from graphkit.plugins.gold.gold_places import Placed, names_in
 from graphkit.plugins.gold.question_file import QuestionLines
 from graphkit.plugins.gold.renames import SHORT, Between, commit_of
 from graphkit.plugins.gold.unproven import MovedEdge, UnprovenEdge, unproven_edges

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from graphkit.analysis.gold_names import place
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.plugins.gold.gold_places import place
 from graphkit.plugins.gold.renames import SHORT, Between
 from graphkit.records.ids import Places
 from graphkit.records.structs import StepStruct

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from graphkit.analysis.pair_verdict import CAUTION
 from graphkit.plugins.ci.comparison_comment import EXPLAINED, LINES, MARKER
+from graphkit.plugins.compare.verdict_notes import CAUTION
 from graphkit.report.page import write_report
 from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, Row, inside, write_lines
 from tests.helpers.pages import Page

@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 import graphkit
-from graphkit.analysis.run_pairs import reading
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.opening import prepared
 from graphkit.plugins.compare.compare_runs import compare_runs
+from graphkit.plugins.compare.run_pairs import reading
 from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.plugins.compare.summaries import summarize
 from tests.helpers import engines

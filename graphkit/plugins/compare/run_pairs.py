@@ -8,16 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
-from graphkit.analysis.compared_runs import By, ComparisonSource, GoldComparison, LostMeasure, Values
 from graphkit.analysis.config import Config
-from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
-from graphkit.analysis.paired import Accuracy, Draws, PairedResult, compare_pairs, differences_of
-from graphkit.analysis.run_comparisons import UNLOGGED, Group, Incomplete, Loss, Mover, RunComparison
-from graphkit.analysis.scales import Scale, largest_difference
+from graphkit.analysis.multiple_testing import corrected
+from graphkit.analysis.paired import Accuracy, Draws, PairedResult, differences_of
+from graphkit.analysis.run_differences import ComparingTask, Values, compare_task, comparing_tasks, completed
+from graphkit.analysis.scales import Scale
 from graphkit.errors import InputError
 from graphkit.measures.registry import lower_is_better, measure_among, worst_of
+from graphkit.plugins.compare.compared_runs import By, ComparisonSource, GoldComparison, LostMeasure
+from graphkit.plugins.compare.run_comparisons import UNLOGGED, Group, Incomplete, Loss, Mover, RunComparison
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.unanswered import MISSING, FailedAs
 from graphkit.scoring.clustered_intervals import clustered_interval
@@ -134,12 +135,14 @@ class Pairs:
             before, after = self._strict()
             if worst:
                 before, after = (
-                    _completed(before, failed, unlogged[0], after),
-                    _completed(after, other_failed, unlogged[1], before),
+                    completed(before, failed, unlogged[0], after),
+                    completed(after, other_failed, unlogged[1], before),
                 )
             tables.append(self._tasks(before, after))
         with opened_executor(self.options.get("executor"), resources=self.options.get("resources")) as executor:
-            done = in_order(executor, compare_task, ((task.measure, task) for tasks in tables for task in tasks))
+            done = in_order(
+                executor, compare_with_accuracy, ((task.measure, task) for tasks in tables for task in tasks)
+            )
             found = [self._corrected([next(done) for _ in tasks], tasks) for tasks in tables]
         with_failed = found.pop() if own else found[0]
         overall, *groups = map(Group, (None, *members), found)
@@ -265,7 +268,7 @@ class Pairs:
         """Return by measure and question both values, the second as the worst one where gates count it so."""
         before, after = self._strict()
         (_, failed), (_, unlogged) = self._counted()
-        after = _completed(after, failed, unlogged, before)
+        after = completed(after, failed, unlogged, before)
         return {
             name: {one: (value, after[name][one]) for one, value in column.items() if one in after[name]}
             for name, column in before.items()
@@ -305,65 +308,15 @@ class Pairs:
         )
 
     def _tasks(self, before: Values, after: Values, members: Set[str] | None = None) -> list[ComparingTask]:
-        """Return what is to be compared: each measure on the questions that both runs were scored on."""
-        tasks, how, clusters = [], draws_of(self.options), self.source.clusters
-        order = sorted(set().union(*before.values()))
-        codes = range(len(order)) if clusters is None else clusters.codes(order)
-        numbers, scales = dict(zip(order, codes, strict=True)), self.scales
-        for name, values in before.items():
-            both = sorted(values.keys() & after[name].keys() & (values.keys() if members is None else members))
-            if both:
-                pairs = [values[question] for question in both], [after[name][question] for question in both]
-                units = [numbers[one] for one in both]
-                tasks.append(ComparingTask(name, *pairs, scales[name], how, units, clusters is not None))
-        return tasks
+        return comparing_tasks(before, after, self.scales, draws_of(self.options), self.source.clusters, members)
 
 
-class ComparingTask(NamedTuple):
-    """One measure of two runs, to be compared; ``units`` are the numbers of the questions, or of their clusters."""
-
-    measure: str
-    first: list[float]
-    second: list[float]
-    scale: Scale | None
-    how: Draws
-    units: list[int]
-    clustered: bool = False
-
-    @property
-    def clusters(self) -> list[int] | None:
-        """The cluster of each question; None if each counts as independent."""
-        return self.units if self.clustered else None
-
-    @property
-    def column(self) -> DifferenceColumn:
-        """The differences, for the correction over measures."""
-        return DifferenceColumn(self.units, differences_of(self.first, self.second))
-
-
-def compare_task(task: ComparingTask) -> PairedResult:
-    """Compare one measure; called in a worker."""
-    name, first, second, scale, how = task[:5]
-    result = compare_pairs(
-        name, first, second, **how._asdict(), span=largest_difference(name, scale), clusters=task.clusters
-    )
-    if scale is None:
+def compare_with_accuracy(task: ComparingTask) -> PairedResult:
+    """Compare one measure, also by the answers that are right; called in a worker."""
+    result = compare_task(task)
+    if task.scale is None:
         return result
-    return dataclasses.replace(result, accuracy=_accuracy(task, scale, result))
-
-
-def _completed(values: Values, failed: Set[str], unlogged: Mapping[str, Set[str]], other: Values) -> Values:
-    """Return the values of a run with the worst one for each question that it failed on and the other was scored on.
-
-    So it is for a question whose record doesn't log what the measure needs, if the run logs it for others. A measure
-    without a worst value keeps its values.
-    """
-    found: dict[str, Mapping[str, float]] = {}
-    for name, column in values.items():
-        worst = worst_of(name)
-        left = failed | unlogged.get(name, frozenset()) if column else failed
-        found[name] = column if worst is None else {**column, **dict.fromkeys(left & other[name].keys(), worst)}
-    return found
+    return dataclasses.replace(result, accuracy=_accuracy(task, task.scale, result))
 
 
 def _accuracy(task: ComparingTask, scale: Scale, result: PairedResult) -> Accuracy:

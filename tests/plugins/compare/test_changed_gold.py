@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.analysis.gold_names import record_renames, recorded_renames
+from graphkit.plugins.compare.gold_renames import record_renames, recorded_renames
 from tests.helpers.cli import Done, inside, write_lines
 
 #: Ten questions, each with a path of two edges in one file each.

@@ -1,11 +1,11 @@
-"""The names in a question's gold: their places in repositories, replacements for them, and the renames on record."""
+"""New names in a question's gold, and the renames on record."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -16,69 +16,13 @@ from graphkit.files.jsonl import read_lines
 from graphkit.files.known_ids import gold_ids
 from graphkit.records.aliases import QUESTION, TOOL_CALL
 from graphkit.records.arguments import arguments_of_text
-from graphkit.records.ids import Places
 from graphkit.records.structs import Name, QuestionStruct
-
-
-class Placed(NamedTuple):
-    """A name with a path in a repository: ``repo:path#symbol``, ``repo:path``, ``repo/path``, or a path alone.
-
-    Attributes
-    ----------
-    start
-        The position of the path in the name.
-    loose
-        Whether the name counts only if there is such a file.
-    """
-
-    name: str
-    start: int
-    path: str
-    loose: bool = False
-
-    def at(self, path: str) -> str:
-        """Return the name with another path."""
-        return f"{self.name[: self.start]}{path}{self.name[self.start + len(self.path) :]}"
 
 
 def gold_names(question: QuestionStruct) -> Iterator[str]:
     """Yield the ids and expected files of a question's gold."""
     yield from gold_ids(question)
     yield from question.expected_files
-
-
-def names_in(repo: str, question: QuestionStruct, places: Places) -> list[Placed]:
-    """Return the names of a repository in a question's gold."""
-    found = [placed for name in dict.fromkeys(gold_names(question)) if (placed := place(repo, name, places))]
-    if not found:
-        return []
-    # Conflicting sources and arguments of calls are free text and may be names. A file without a repository belongs to
-    # the only one in the gold.
-    given = list(dict.fromkeys(text for call in question.expected_tool_calls for text in _texts(call.arguments)))
-    free = [name for conflict in question.conflicts for name in conflict.between] + given
-    found += [placed._replace(loose=True) for name in free if (placed := place(repo, name, places))]
-    if {places.repo(name) for name in gold_ids(question)} <= {repo}:
-        files = (*question.expected_files, *given)
-        bare = (name for name in files if ":" not in name and not name.startswith(f"{repo}/"))
-        found += [Placed(name, 0, places.file(name), loose=True) for name in bare]
-    return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the strings in the arguments of a call."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
-
-
-def place(repo: str, name: str, places: Places) -> Placed | None:
-    """Return the place of a name in a repository, or None for a name of another repository."""
-    path = (places.path(name) if places.repo(name) == repo else None) if ":" in name else None
-    if path is None and ":" not in name and places.file(name).startswith(f"{repo}/"):
-        path = places.file(name)[len(repo) + 1 :]
-    return Placed(name, len(repo) + 1, path) if path else None
 
 
 def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pytest
 
 import graphkit
 from graphkit.scoring.repeated_systems import pooled_column, repeated_systems
-from tests.analysis.test_changed_gold import IDS, answer, dataset, gold
 from tests.helpers.cli import Done, inside, write_lines
+from tests.plugins.compare.test_changed_gold import IDS, answer, dataset, gold
 
 
 def repetition(name: str, right: Iterable[int], failed: Iterable[int] = ()) -> list[dict[str, Any]]:

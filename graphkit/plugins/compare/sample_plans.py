@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.findings import two
 from graphkit.analysis.pair_verdict import in_family
-from graphkit.analysis.paired import FEW_QUESTIONS, PairedResult, questions_needed
-from graphkit.analysis.power import LEVEL, MOST, POWER, pairs_needed, units_needed
+from graphkit.analysis.paired import FEW_QUESTIONS, PairedResult
+from graphkit.analysis.power import LEVEL, POWER, differing_bound, power, share_power
 from graphkit.errors import InputError
 from graphkit.records.words import counted
+
+#: More units than these aren't searched for.
+MOST = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +142,54 @@ def _caution(result: PairedResult, different: int) -> str | None:
     if different < FEW_QUESTIONS:
         return f"{counted(different, 'question')} that differ, fewer than {FEW_QUESTIONS}, show the spread poorly"
     return None
+
+
+def units_needed(difference: float, spread: float, level: float = LEVEL) -> int | None:
+    """Return how many independent units a difference needs; None if more than can be searched.
+
+    Parameters
+    ----------
+    spread
+        The standard deviation of the differences of one unit, so the standard error times the root of their number.
+
+    >>> units_needed(0.5, 1.0)  # the textbook's 34 pairs of a medium effect
+    34
+    """
+
+    return smallest(lambda units: power(difference, spread / units**0.5, units, level) >= POWER)
+
+
+def pairs_needed(difference: float, different: int, questions: int, level: float = LEVEL) -> int | None:
+    """Return how many questions a difference of two shares needs, of which now ``different`` of ``questions`` differ.
+
+    None if more than can be searched, or if the difference is above 1.
+    """
+    if difference > 1:
+        return None
+    bound = differing_bound(different, questions)
+    return smallest(lambda many: share_power(difference, bound, many, level) >= POWER)
+
+
+def questions_needed(level: float, measures: int = 1) -> int:
+    """Return how many questions can show a difference at a level, whatever the dependence of so many measures (Holm).
+
+    >>> questions_needed(0.05), questions_needed(0.05, 10), questions_needed(0.05, 18)
+    (6, 9, 10)
+    """
+    questions = 1
+    while measures * 2.0 ** (1 - questions) >= level:
+        questions += 1
+    return questions
+
+
+def smallest(enough: Callable[[int], bool], least: int = 2) -> int | None:
+    """Return the smallest number, at least ``least``, that is enough; None beyond the search."""
+    few = least - 1
+    while not enough(many := 2 * few):
+        few = many
+        if many > MOST:
+            return None
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if enough(middle) else (middle, many)
+    return many

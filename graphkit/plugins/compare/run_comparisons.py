@@ -9,25 +9,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphkit.analysis.changed_gold import GoldDifference
-from graphkit.analysis.compared_runs import ComparisonSource, LostMeasure, RunFacts, Values
-from graphkit.analysis.cost_comparison import CostComparison, compare_cost
 from graphkit.analysis.findings import listed, two
-from graphkit.analysis.pair_verdict import (
-    WORSE,
-    PairVerdict,
-    family_in_words,
-    in_family,
-    judged,
-    legend,
-    unanswered_in_words,
-    why_unclear,
-    with_counts,
-)
+from graphkit.analysis.pair_verdict import WORSE, PairVerdict, family_in_words, in_family, judged, unanswered_in_words
 from graphkit.analysis.paired import Draws, PairedResult
-from graphkit.analysis.sample_plans import SamplePlan, planned
+from graphkit.analysis.run_differences import Values
 from graphkit.analysis.scales import largest_difference
 from graphkit.measures.registry import lower_is_better
+from graphkit.plugins.compare.changed_gold import GoldDifference
+from graphkit.plugins.compare.compared_runs import ComparisonSource, LostMeasure, RunFacts
+from graphkit.plugins.compare.cost_comparison import CostComparison, compare_cost
+from graphkit.plugins.compare.sample_plans import SamplePlan, planned
+from graphkit.plugins.compare.verdict_notes import legend, why_unclear, with_counts
 from graphkit.records.bounds import equal
 from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.unanswered import FailedAs

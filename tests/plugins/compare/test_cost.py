@@ -10,9 +10,9 @@ import numpy
 import pytest
 from scipy import stats
 
-from graphkit.analysis.compared_runs import RunUsage
-from graphkit.analysis.cost_comparison import CostComparison, FigureDifference, compare_cost
 from graphkit.analysis.paired import Draws, compare_pairs
+from graphkit.plugins.compare.compared_runs import RunUsage
+from graphkit.plugins.compare.cost_comparison import CostComparison, FigureDifference, compare_cost
 from graphkit.records.structs import AnswerStruct
 from tests.helpers.cli import Graph, Row, inside, write_lines
 from tests.helpers.clustered import clustered_runs

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import permutations
 
 import pytest
 
-from graphkit.analysis.compared_runs import ComparedRun, ComparisonSource, RunFacts, RunUsage
+from graphkit import evaluate
 from graphkit.analysis.paired import Draws
+from graphkit.analysis.run_differences import result_differences
 from graphkit.analysis.run_gates import RunGates
-from graphkit.analysis.run_pairs import compare
+from graphkit.analysis.standings import shared_by
 from graphkit.errors import InputError
+from graphkit.plugins.compare.compared_runs import ComparedRun, ComparisonSource, RunFacts, RunUsage
+from graphkit.plugins.compare.result_pairs import compare_results
+from graphkit.plugins.compare.run_pairs import compare
+from graphkit.records.unanswered import FailedAs
+from graphkit.scoring.results import Evaluation
+from tests.helpers import ROOT
 
 ASKED = {"q1", "q2", "q3"}
 
@@ -90,3 +98,27 @@ def test_gates_have_the_names_of_results() -> None:
     named = gates.named({"recall": "EdgeRecall"})
     assert (named.under, [*named.shares.items()]) == ([("EdgeRecall", 0.5)], [(None, 0.8), ("EdgeRecall", 0.9)])
     assert (named.asked, RunGates(min_scored=[]).asked) == (True, False)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[Evaluation]:
+    """Two runs, the first without two of its answers, and the second once more with other gold of a question."""
+    shop = ROOT / "fixtures" / "storefront"
+    short = tmp_path_factory.mktemp("runs") / "short.jsonl"
+    lines = (shop / "runs" / "storefront-bm25.jsonl").read_text().splitlines(keepends=True)
+    short.write_text("".join(lines[:-2]))
+    one, other = evaluate(short, shop), evaluate(shop / "runs" / "storefront-graph.jsonl")
+    rows = (dataclasses.replace(other.rows[0], gold_hash="0" * 16), *other.rows[1:])
+    return [one, other, dataclasses.replace(other, run="other", rows=rows)]
+
+
+@pytest.mark.parametrize("failed_as", ["worst", "failed", "unscored"])
+def test_standings_show_the_same(failed_as: FailedAs, results: list[Evaluation]) -> None:
+    """The differences of the page and of evaluate are those of a comparison, with failures and other gold."""
+    for first, second in permutations(results, 2):
+        names = shared_by([first, second])
+        compared = compare_results(first, second, measures=names, resamples=99, failed_as=failed_as, family=names[:2])
+        expected = [dataclasses.replace(one, accuracy=None) for one in compared.with_failed]
+        assert expected
+        assert result_differences(first, second, names, resamples=99, failed_as=failed_as, family=names[:2]) == expected
+    assert result_differences(results[0], results[0], names) == []

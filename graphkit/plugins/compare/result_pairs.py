@@ -7,7 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from graphkit.analysis.compared_runs import (
+from graphkit.analysis.run_differences import failed_questions, unlogged_questions, values_of
+from graphkit.errors import InputError
+from graphkit.files.problems import Problems
+from graphkit.measures.registry import compares_relations
+from graphkit.plugins.compare.compared_runs import (
     By,
     ComparedRun,
     ComparisonSource,
@@ -19,12 +23,9 @@ from graphkit.analysis.compared_runs import (
     unanswered_warning,
     unlogged_warning,
 )
-from graphkit.analysis.run_comparisons import RunComparison
-from graphkit.analysis.run_pairs import PairingOptions, compare
-from graphkit.errors import InputError
-from graphkit.files.problems import Problems
-from graphkit.measures.registry import compares_relations
-from graphkit.records.unanswered import FailedAs, is_unlogged
+from graphkit.plugins.compare.run_comparisons import RunComparison
+from graphkit.plugins.compare.run_pairs import PairingOptions, compare
+from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.repeated_systems import RepeatedSystem
@@ -126,19 +127,15 @@ def results_source(
 
 def _compared_run(result: Evaluation, names: Sequence[str], systems: Iterable[RepeatedSystem]) -> ComparedRun:
     system = next((one for one in systems if one.name == result.run), None)
-    values, hashes = _values(result, names), {row.question: row.gold_hash for row in result.rows}
+    values, hashes = values_of(result, names), {row.question: row.gold_hash for row in result.rows}
     relations = {name for name in names if result.relations.never and compares_relations(name)}
-    failed = {
-        row.question: row.failure
-        for row in result.rows
-        if row.failure is not None and row.question not in result.invalid
-    }
+    unscored = {name: result.unscored[name] for name in names if name in result.unscored}
     return ComparedRun(
         result.run,
         values,
-        RunFacts(failed, {name: result.unscored[name] for name in names if name in result.unscored}, result.efficiency),
+        RunFacts(failed_questions(result), unscored, result.efficiency),
         gold={name: {question: hashes[question] for question in column} for name, column in values.items()},
-        unlogged=_unlogged(result, names),
+        unlogged=unlogged_questions(result, names),
         strict={name: result.strict_values(name) for name in names},
         untyped=relations | {name for name in names if result.refused(name)},
         most_failed=max(one.unanswered for one in _repetitions(result, systems)),
@@ -166,27 +163,6 @@ def _not_held(first: Evaluation, second: Evaluation) -> Iterator[LostMeasure]:
     for name, summary in first.measures.items():
         if name not in second.measures and summary.scored:
             yield LostMeasure(name, summary.scored, "its results don't hold this measure")
-
-
-def _values(result: Evaluation, names: Iterable[str]) -> dict[str, dict[str, float]]:
-    places = {name: place for place, name in enumerate(result.measures)}
-    return {
-        name: {row.question: value for row in result.rows if isinstance(value := row.values[places[name]], float | int)}
-        for name in names
-    }
-
-
-def _unlogged(result: Evaluation, names: Iterable[str]) -> dict[str, set[str]]:
-    """Return by measure the questions whose record doesn't log what it needs."""
-    places = {name: place for place, name in enumerate(result.measures)}
-    return {
-        name: {
-            row.question
-            for row in result.rows
-            if isinstance(reason := row.values[places[name]], str) and is_unlogged(reason)
-        }
-        for name in names
-    }
 
 
 def _members(result: Evaluation, by: By) -> dict[str, set[str]]:

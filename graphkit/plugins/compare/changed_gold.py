@@ -15,7 +15,6 @@ import msgspec
 from msgspec.structs import replace
 
 from graphkit.analysis.findings import listed
-from graphkit.analysis.gold_names import gold_names, recorded_renames, renamed
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
 from graphkit.files.known_ids import read_known
@@ -24,6 +23,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, is_walked
+from graphkit.plugins.compare.gold_renames import gold_names, recorded_renames, renamed
 from graphkit.records.gold import NOT_GOLD
 from graphkit.records.structs import AnswerStruct, QuestionStruct, StepStruct
 from graphkit.records.words import counted

@@ -1,7 +1,7 @@
 """What a comparison sees of two runs: questions by measures, with reasons and facts, wherever these come from.
 
-Results (:mod:`graphkit.analysis.result_pairs`), score files and the graph (of the plug-in ``compare``) each make a
-:class:`ComparisonSource`; whatever compares sees nothing else.
+Results (:mod:`graphkit.plugins.compare.result_pairs`), score files and the graph each make a :class:`ComparisonSource`;
+whatever compares sees nothing else.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from graphkit.analysis.changed_gold import GoldDifference
+from graphkit.analysis.run_differences import Values
 from graphkit.analysis.scales import Scale, scale_of
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
+from graphkit.plugins.compare.changed_gold import GoldDifference
 from graphkit.records.gold import different_gold
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.unanswered import NOT_LOGGED, FailedAs
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 By = Literal["category", "difficulty", "repo", "relation"]
 
-#: By measure and question.
-Values = Mapping[str, Mapping[str, float]]
 Golds = Mapping[str, Mapping[str, str | None]]
 
 #: Returns for some questions the gold edges that only the second and that only the first run traversed.
