@@ -13,6 +13,7 @@ __all__ = [
     "known_names",
     "queries",
     "question_ranges",
+    "reservations",
     "rows",
     "runs",
     "schema_version",

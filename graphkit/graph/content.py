@@ -9,8 +9,7 @@ from graphkit.database.store import Store
 from graphkit.graph.known_names import partial_runs
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import unfinished_loads
-from graphkit.graph.schema_migration import in_older_form
-from graphkit.graph.schema_version import database_form
+from graphkit.graph.schema_version import database_form, is_older
 from graphkit.graph.score_nodes import outdated_scores
 
 
@@ -64,3 +63,13 @@ def graph_content(store: Store) -> GraphContent:
         outdated=outdated_scores(store),
         unfinished=[str(load) for load in unfinished_loads(store)],
     )
+
+
+def in_older_form(store: Store) -> list[str]:
+    """Return the datasets and runs, in words, that another version of graphkit wrote in another form."""
+    return [
+        f"the {kind} {row[name]}"
+        for kind, query, name in (("dataset", "read/datasets", "name"), ("run", "read/runs", "id"))
+        for row in store.read(cypher(query))
+        if is_older(row)
+    ]

@@ -14,7 +14,7 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
 from graphkit.graph.opening import prepared
-from graphkit.graph.removal import remove_run
+from graphkit.plugins.upkeep.removal import remove_run
 from tests.helpers.cli import tiny
 from tests.helpers.engines import Neo4jServer
 from tests.helpers.fakebolt import bolt_server

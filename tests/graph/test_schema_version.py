@@ -13,12 +13,12 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph import schema_version
-from graphkit.graph.content import graph_content
+from graphkit.graph.content import graph_content, in_older_form
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import read_query
 from graphkit.graph.runs import load_run
-from graphkit.graph.schema_migration import in_older_form, migrate
 from graphkit.graph.schema_version import SCHEMA_VERSION, DatabaseForm, database_form, prepare_writing
+from graphkit.plugins.upkeep.schema_migration import migrate
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, inside
 from tests.helpers.loading import RUN, contents, load_all

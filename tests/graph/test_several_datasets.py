@@ -17,7 +17,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.content import graph_content
 from graphkit.graph.queries import cypher
-from graphkit.graph.removal import remove_dataset
+from graphkit.plugins.upkeep.removal import remove_dataset
 from tests.helpers.cli import Row, write_lines
 from tests.helpers.datasets import read_jsonl
 from tests.helpers.engines import EngineSettings

@@ -10,8 +10,8 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
-from graphkit.graph.removal import remove_run
 from graphkit.graph.rows import RESULT
+from graphkit.plugins.upkeep.removal import remove_run
 from graphkit.scoring.options import Engine
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.loading import contents

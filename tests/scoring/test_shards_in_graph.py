@@ -21,8 +21,8 @@ from graphkit.files.problems import Problems
 from graphkit.graph.content import graph_content
 from graphkit.graph.known_names import run_source
 from graphkit.graph.reservations import unfinished_loads
-from graphkit.graph.schema_migration import migrate
 from graphkit.plugins.embedded.locks import wait_until
+from graphkit.plugins.upkeep.schema_migration import migrate
 from graphkit.scoring import evaluate_shards
 from tests.helpers import ROOT
 from tests.helpers.datasets import STOREFRONT, generate

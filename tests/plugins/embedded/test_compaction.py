@@ -22,7 +22,6 @@ from graphkit.files.run_files import first_run
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.opening import open_store
 from graphkit.graph.queries import schema_statements
-from graphkit.graph.removal import remove_run
 from graphkit.graph.runs import load_run
 from graphkit.plugins.bulk.bulk_load import bulk_load, embedded_importer
 from graphkit.plugins.embedded.client import ensure_running, stop
@@ -30,6 +29,7 @@ from graphkit.plugins.embedded.compact_client import Compacted, compact
 from graphkit.plugins.embedded.folder import bytes_by_kind
 from graphkit.plugins.embedded.place import Layout
 from graphkit.plugins.judging.grading.grade_run import grade
+from graphkit.plugins.upkeep.removal import remove_run
 from tests.helpers import ROOT
 from tests.helpers.cli import inside
 from tests.helpers.datasets import STOREFRONT

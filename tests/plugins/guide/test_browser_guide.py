@@ -15,7 +15,6 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.graph_schema import graph_schema
 from graphkit.graph.queries import named_queries
-from graphkit.graph.removal import remove_dataset
 from graphkit.plugins.guide.browser_guide import (
     REPOSITORY_COLOURS,
     guide_queries,
@@ -24,6 +23,7 @@ from graphkit.plugins.guide.browser_guide import (
     style,
     write_guide,
 )
+from graphkit.plugins.upkeep.removal import remove_dataset
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, inside, tiny
 from tests.helpers.datasets import STOREFRONT

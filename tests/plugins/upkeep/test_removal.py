@@ -10,9 +10,9 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.queries import cypher
-from graphkit.graph.removal import remove_dataset, remove_run
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.plugins.judging.grading.grade_run import grade
+from graphkit.plugins.upkeep.removal import remove_dataset, remove_run
 from tests.helpers.cli import tiny
 from tests.helpers.loading import RUN, contents
 

@@ -50,16 +50,6 @@ class GraphMigration:
     notes: list[str] = field(default_factory=list)
 
 
-def in_older_form(store: Store) -> list[str]:
-    """Return the datasets and runs, in words, that another version of graphkit wrote in another form."""
-    return [
-        f"the {kind} {row[name]}"
-        for kind, query, name in (("dataset", "read/datasets", "name"), ("run", "read/runs", "id"))
-        for row in store.read(cypher(query))
-        if is_older(row)
-    ]
-
-
 def migrate(store: Store, progress: Progress = quiet) -> GraphMigration:
     """Bring everything in the graph into the form of this graphkit, as far as its files are there, unchanged.
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.opening import open_store
-from graphkit.graph.removal import remove_dataset
-from graphkit.graph.sizes import graph_sizes
+from graphkit.plugins.upkeep.removal import remove_dataset
+from graphkit.plugins.upkeep.sizes import graph_sizes
 from tests.helpers.cli import Graph, inside, tiny
 
 
