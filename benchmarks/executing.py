@@ -18,10 +18,10 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.results import Line, write
+from graphkit.plugins.sandbox.executions import Execution
 from graphkit.plugins.sandbox.running import execute_all
 from graphkit.plugins.sandbox.sandbox import open_sandbox
 from graphkit.plugins.sandbox.walls import WALLS, Wall
-from graphkit.records.executions import Execution
 from graphkit.records.structs import CodeTestStruct, QuestionStruct
 
 #: How many tests, and the most times that they may take as long as bare.

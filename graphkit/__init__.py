@@ -25,15 +25,11 @@ if TYPE_CHECKING:
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_code_folder, storefront_folder
     from graphkit.files.dataset import Dataset
-    from graphkit.files.execution_files import read_executions
     from graphkit.files.score_files import read_scores
-    from graphkit.files.verdict_files import read_verdicts
     from graphkit.graph.datasets import load
-    from graphkit.graph.execution_nodes import load_executions
     from graphkit.graph.failures import failures
     from graphkit.graph.opening import open_store
     from graphkit.graph.score_nodes import load_scores
-    from graphkit.graph.verdict_nodes import load_verdicts
     from graphkit.imports.graph_importer import ImportedGraph, import_graph
     from graphkit.imports.importer import ImportedLog, import_log
     from graphkit.measures.base import CutMeasure, Measure, Unscored
@@ -48,10 +44,15 @@ if TYPE_CHECKING:
     from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
     from graphkit.plugins.judging.grading.grade_run import GradingOptions, grade
     from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
+    from graphkit.plugins.judging.verdict_files import read_verdicts
+    from graphkit.plugins.judging.verdict_nodes import load_verdicts
+    from graphkit.plugins.judging.verdicts import Verdict
     from graphkit.plugins.logs.neo4j_graphrag_searches import answering, neo4j_graphrag_formatter, record_searches
     from graphkit.plugins.notebook.fragments import QuestionSpine, RunBoard, board, spine, why
     from graphkit.plugins.notebook.networks import comparison_graph, gold_graph, score_graphs, walked_graph
-    from graphkit.records.executions import Execution
+    from graphkit.plugins.sandbox.execution_files import read_executions
+    from graphkit.plugins.sandbox.execution_nodes import load_executions
+    from graphkit.plugins.sandbox.executions import Execution
     from graphkit.records.models import (
         Answer,
         Artifact,
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     )
     from graphkit.records.scores import Score
     from graphkit.records.usage import Prices
-    from graphkit.records.verdicts import Verdict
     from graphkit.report.data import PageOptions
     from graphkit.report.page import write_report
     from graphkit.scoring.evaluate import evaluate
@@ -133,12 +133,12 @@ _HOMES = {
     "graphkit.graph.opening": ("open_store",),
     "graphkit.graph.score_nodes": ("load_scores",),
     "graphkit.files.score_files": ("read_scores",),
-    "graphkit.files.verdict_files": ("read_verdicts",),
-    "graphkit.files.execution_files": ("read_executions",),
-    "graphkit.graph.execution_nodes": ("load_executions",),
-    "graphkit.records.executions": ("Execution",),
-    "graphkit.graph.verdict_nodes": ("load_verdicts",),
-    "graphkit.records.verdicts": ("Verdict",),
+    "graphkit.plugins.judging.verdict_files": ("read_verdicts",),
+    "graphkit.plugins.sandbox.execution_files": ("read_executions",),
+    "graphkit.plugins.sandbox.execution_nodes": ("load_executions",),
+    "graphkit.plugins.sandbox.executions": ("Execution",),
+    "graphkit.plugins.judging.verdict_nodes": ("load_verdicts",),
+    "graphkit.plugins.judging.verdicts": ("Verdict",),
     "graphkit.report.data": ("PageOptions",),
     "graphkit.plugins.notebook.fragments": ("QuestionSpine", "RunBoard", "board", "spine", "why"),
     "graphkit.report.page": ("write_report",),

@@ -227,6 +227,13 @@ def store(engine_settings: EngineSettings) -> Iterator[Store]:
         yield opened
 
 
+@pytest.fixture
+def empty_store(store: Store) -> Store:
+    """Each database in turn, empty, with its constraints and indexes."""
+    store.schema(schema_statements())
+    return store
+
+
 @pytest.fixture(scope="module")
 def graph(embedded_dir: Path) -> Iterator[Graph]:
     """One running embedded database for the commands of a module, empty at first."""

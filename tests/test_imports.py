@@ -385,6 +385,10 @@ SHOP = "fixtures/storefront"
 RUNS = [f"{SHOP}/runs/storefront-{name}.jsonl" for name in ("bm25", "graph")]
 
 
+#: The kinds of records that plug-ins read beside a run.
+KINDS = {plugin_of(point): name for name, point in installed("graphkit.beside").items()}
+
+
 def added_by(plugin: str) -> list[tuple[str, ...]]:
     """Return the commands that are gone without a plug-in, by their words."""
     return [(*group.split(), name) for group, name, point in POINTS if plugin in needed_by(plugin_of(point))]
@@ -427,7 +431,21 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     asked["history"] += [("report", RUNS[0], "--history", "results")]
     asked["guide"] += [("queries", "--browser-guide", "guide"), ("query", "-e", "RETURN 1", "--open")]
     asked["workbooks"] += [("evaluate", RUNS[1], "--no-store", "--scores", "scores.xlsx")]
-    asked["judging"] += [("run", SHOP, "--condition", "training")]
+    for (plugin, kind), run in zip(KINDS.items(), RUNS, strict=True):
+        beside = Path(f"{Path(run).stem}.grades/x.{kind}.jsonl")
+        (copied / beside).parent.mkdir()
+        (copied / beside).write_text("")
+        asked[plugin] += [
+            ("report", run, "--out", f"{plugin}.html"),
+            ("failures", run, "--json"),
+            ("why", run, "sf-04"),
+            ("load-scores", str(beside)),
+            ("report", run, f"--{kind}", str(beside)),
+        ]
+    asked["judging"] += [
+        ("evaluate", RUNS[1], "--no-store", "--min-kappa", "0.5"),
+        ("run", SHOP, "--condition", "training"),
+    ]
     asked["embedded"] += [("load", SHOP, "--bulk"), ("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
     # The first fork writes compiled files into the copy, which spare the others most of their time.
     env = environment({"PYTHONDONTWRITEBYTECODE": ""})
@@ -466,13 +484,14 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
         assert done.code == 2
         assert f"error: {what} needs the plug-in mapping, which isn't there" in done.err
     assert "a log of another form needs the plug-in mapping, which isn't there" in without["mapping"][1].err
-    missing = (
-        *(("cluster", "--on dask"), ("judging", "--condition training")),
-        ("workbooks", "reading scores.xlsx"),
-    )
-    for plugin, words in missing:
-        assert without[plugin][-1].code == 2
-        assert f"error: {words} needs the plug-in {plugin}, which isn't there" in without[plugin][-1].err
+    missing = [
+        *(("cluster", "--on dask", -1), ("judging", "--condition training", -1), ("judging", "--min-kappa", -2)),
+        ("workbooks", "reading scores.xlsx", -1),
+    ]
+    for plugin, words, place in missing:
+        done = without[plugin][place]
+        assert done.code == 2
+        assert f"error: {words} needs the plug-in {plugin}, which isn't there" in done.err
     for plugin, option, done in (
         ("bulk", "--bulk", without["bulk"][-1]),
         ("embedded", "--bulk", without["embedded"][-3]),
@@ -482,6 +501,18 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
     ):
         assert done.code == 2
         assert re.search(rf"No such option: {option}; .* needs the plug-in {plugin}, which isn't there", done.err)
+
+
+@pytest.mark.parametrize("plugin", KINDS)
+def test_what_lies_beside_a_run_names_its_plugin(plugin: str, without: dict[str, list[Done]]) -> None:
+    """Without a plug-in, its files beside a run are named and not read, and who asks for one of them is refused."""
+    kind, done = KINDS[plugin], without[plugin][4 + len(added_by(plugin)) :]
+    lacks = f"a file of {kind} needs the plug-in {plugin}, which isn't there"
+    for shown in done[:3]:
+        assert shown.code == 0, shown.err
+        assert f".grades/x.{kind}.jsonl: {lacks}" in shown.err
+    for refused in done[3:5]:
+        assert (refused.code, f"error: {lacks}" in refused.err) == (2, True), refused.err
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 from graphkit.analysis.board import without_input
 from graphkit.analysis.config import Config
 from graphkit.analysis.gate_outcomes import GateOutcome
-from graphkit.analysis.gates import min_kappa
 from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.analysis.mending import MendingPlace, to_mend
-from graphkit.analysis.own_family import own_family_warnings
 from graphkit.analysis.repetitions import Repetitions, repetitions
 from graphkit.analysis.run_gates import RunGates
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.files.run_files import RunSource
+from graphkit.files.run_files import RunSource, answering_model
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import known_measure, parse_measure, resolve_measures
+from graphkit.records.plugins import installed, load
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.scores import Score
@@ -82,8 +81,8 @@ class EvaluationPlan:
     by: Label | None = None
 
     def __post_init__(self) -> None:
-        """Refuse unknown measures at once, before anything is read or started."""
-        _ = self.measures
+        """Refuse unknown measures and gates at once, before anything is read or started."""
+        _ = self.measures, self._kappa_gate
 
     @property
     def facts(self) -> dict[str, str]:
@@ -106,6 +105,15 @@ class EvaluationPlan:
         """The value at which a trial passes, by measure: the stated one, else the target."""
         at = {self.gated[text]: value for text, value in self.gates.pass_at}
         return Passing(at, lambda measure: self.layers.thresholds(measure).target)
+
+    @cached_property
+    def _kappa_gate(self) -> Callable[..., list[GateOutcome]] | None:
+        """The gate on judges' kappa, which a plug-in adds; None if nobody asks for it."""
+        if self.gates.min_kappa is None:
+            return None
+        point = installed("graphkit.gates")["min-kappa"]
+        gate: Callable[..., list[GateOutcome]] = load(point, InputError, "--min-kappa")
+        return gate
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -246,12 +254,21 @@ class EvaluationPlan:
             result = evaluate_pass(run, own, store=store, scores=self.scores, problems=problems, progress=progress)
             on_problems(problems)
             if self.scores:
-                warnings = own_family_warnings(one.run, result.given, self.answered_by, self.score_files)
+                warnings = self._graders_warned_of(one.run, result)
                 result = dataclasses.replace(result, warnings=(*result.warnings, *warnings))
             results.append(result)
             progress("runs scored", 1)
         refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
         return results
+
+    def _graders_warned_of(self, run_file: Path, result: Evaluation) -> Iterator[str]:
+        """Yield the warnings about who gave the scores of a run; what lies beside them may name who answered."""
+        from graphkit.graph.beside import beside_scores, kinds_beside
+
+        known = answering_model(run_file, self.answered_by)
+        for name, kind in kinds_beside().items():
+            records = () if known is not None else beside_scores(name, self.score_files, result.run)
+            yield from kind.warnings(result.given, records, known)
 
     def _options(self, runs: Sequence[RunPass | RunShards], notify: Callable[[str], None]) -> EvaluationOptions:
         """Return the options by which runs are scored, and notify what is special about them."""
@@ -290,16 +307,13 @@ class EvaluationPlan:
         outcomes = dataclasses.replace(gates.named(gated), measures=measures, passing=self.passing).outcomes(
             results, [self._card(one, cards) for one in results] if gates.severe else cards, systems
         )
-        if gates.min_kappa is None:
+        if self._kappa_gate is None:
             return outcomes
-        from graphkit.analysis.spot_check_files import kept_checks
-
         judged = {score.measure for score in self.scores if score.judged}
         checked = [name for name in dict.fromkeys(gated.values()) if name in judged]
         repeated = {one.name: [some.run for some in one.repetitions] for one in systems}
         names = [run for result in results for run in repeated.get(result.run, [result.run])]
-        checks = kept_checks(one.file for one in runs)
-        return outcomes + min_kappa(names, self.scores, checks, gates.min_kappa, checked)
+        return outcomes + self._kappa_gate((one.file for one in runs), names, self.scores, gates.min_kappa, checked)
 
     def _card(self, result: Evaluation, cards: Sequence[Scorecard]) -> Scorecard:
         """Return the scorecard of a result, if there is none yet a new one."""

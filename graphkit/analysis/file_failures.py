@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,33 +14,29 @@ from graphkit.analysis.broken_edges import QuestionEdges, absent_counts, missed_
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, dataset_option, located
 from graphkit.files.dataset import Dataset
-from graphkit.files.execution_files import read_executions
-from graphkit.files.grades_beside import GradeFiles, grade_files
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.files.score_files import read_scores
-from graphkit.files.verdict_files import read_verdicts
-from graphkit.graph.queries import failure_query
+from graphkit.graph.beside import GradeFiles, grade_files, kind_beside, kinds_beside
+from graphkit.graph.queries import failure_queries, failure_query
 from graphkit.graph.rows import commit_key
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import Coherence, is_judged, version_pairs
 from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges, missed_passages
-from graphkit.measures.outcome import Decision, grade_of, grade_of_execution, grade_of_verdict
+from graphkit.measures.outcome import Decision, grade_of
 from graphkit.measures.paths import first_divergences
 from graphkit.records.commits import UNKNOWN_COMMIT, Version
-from graphkit.records.executions import Execution
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
-from graphkit.records.scores import Score
-from graphkit.records.verdicts import AnswerClaim, Verdict, answer_hash
+from graphkit.records.scores import AboutAnswer, Score, answer_hash
 from graphkit.records.words import counted
 from graphkit.scoring.run_pass import known_from_files
 
 Row = dict[str, Any]
 
 #: What says something of one answer of a run.
-_Grade = TypeVar("_Grade", Verdict, Execution, Score)
+_Grade = TypeVar("_Grade", bound=AboutAnswer)
 
 #: What the rows of a kind are computed from, for the kinds that files suffice for.
 _READS: tuple[Measure, ...] = (Coherence(),)
@@ -56,11 +52,9 @@ class RunOnFiles:
         Each question of the dataset with the run's answer, by the question's id.
     invalid
         The questions with stale gold, and why.
-    verdicts
-        The verdicts on these answers, by question. Verdicts on earlier answers are left out, and ``outdated`` names
-        their questions.
-    executions
-        The executions of these answers' code, by question.
+    beside
+        The records of each kind on these answers, by question, in the order of their authors. Those on earlier answers
+        are left out, and ``outdated`` names their questions.
     scores
         The scores of these answers, by question: those of persons and judges that a page of the run shows, too.
     """
@@ -70,9 +64,8 @@ class RunOnFiles:
     dataset: Dataset
     cases: Mapping[str, Case]
     invalid: Mapping[str, str]
-    verdicts: Mapping[str, list[Verdict]]
-    outdated: tuple[str, ...] = ()
-    executions: Mapping[str, Execution] = field(default_factory=dict)
+    beside: Mapping[str, Mapping[str, list[Any]]] = field(default_factory=dict)
+    outdated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scores: Mapping[str, list[Score]] = field(default_factory=dict)
 
     @classmethod
@@ -100,27 +93,21 @@ class RunOnFiles:
         for answer in answers.values():
             respell(answer, spelling)
         cases = {name: Case(question, answers.get(name), commits) for name, question in questions.items()}
-        grades = grade_files([path]) if path.is_file() else GradeFiles((), (), ())
-        verdicts, outdated = _current(run, read_verdicts(grades.verdicts, problems), cases)
-        executions, _ = _current(run, read_executions(grades.executions, problems), cases)
+        grades = grade_files([path]) if path.is_file() else GradeFiles()
+        beside: dict[str, dict[str, list[Any]]] = {}
+        outdated: dict[str, tuple[str, ...]] = {}
+        for name, files in grades.beside.items():
+            kind = kind_beside(name)
+            records = sorted(kind.read(files, problems), key=kind.author)
+            beside[name], outdated[name] = _current(run, records, cases)
         # Each file is read by itself: a judge and a person may score an answer by the same measure.
         scores, _ = _current(run, [one for file in grades.scores for one in read_scores([file], problems)], cases)
-        return cls(
-            run,
-            path,
-            chosen,
-            cases,
-            invalid,
-            verdicts,
-            outdated,
-            {question: one for question, [one] in executions.items()},
-            scores,
-        )
+        return cls(run, path, chosen, cases, invalid, beside, outdated, scores)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of failures that files suffice for, in the order of an overview."""
-        return FILE_KINDS
+        return file_kinds()
 
     def require_question(self, question: str) -> None:
         """Raise InputError unless the dataset holds a question with this id; the message suggests the closest."""
@@ -134,13 +121,13 @@ class RunOnFiles:
     def failures(self, kind: str, *, question: str | None = None, limit: int | None = None) -> Failures:
         """Return the failures of one kind, with the rows of the named query; see :func:`file_failures`."""
         name = failure_query(kind).name
-        if name not in FILE_KINDS:
+        if name not in self.kinds:
             keeping = command_text("evaluate", self.file, options=dataset_option(self.file, self.dataset.folder))
             raise InputError(
                 f"{name} needs the graph",
                 where=str(self.file),
                 remedy=f"`{keeping}` keeps the run there; then name it: {self.run}. "
-                f"Files suffice for {', '.join(FILE_KINDS)}.",
+                f"Files suffice for {', '.join(self.kinds)}.",
             )
         if limit is not None and limit < 0:
             raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
@@ -151,24 +138,38 @@ class RunOnFiles:
             cases = [case for one in asked if (case := self.answered(one)) is not None]
             counts = _COUNTS[name](map(question_edges, cases))
             return Failures(counts[:limit], len(counts), name, self.run)
-        rows = [{"question": one, **row} for one in asked for row in _ROWS[name](self, one)]
+        rows = [{"question": one, **row} for one in asked for row in self._rows(name, one)]
         if name == "questions-by-score":
             rows.sort(key=_worst_first)
         if name == "wrong-turns":
             rows.sort(key=lambda row: 0 if row["went_to"] is not None else 1 if row["entered"] else 2)
         return Failures(rows[:limit], len(rows), name, self.run)
 
+    def _rows(self, failures: str, question: str) -> Iterable[Row]:
+        if failures in _ROWS:
+            return _ROWS[failures](self, question)
+        if (case := self.answered(question)) is None:
+            return ()
+        kinds = ((kind, self.of(name, question)) for name, kind in kinds_beside().items() if failures in kind.failures)
+        return (row for kind, records in kinds for row in kind.rows(failures, case, records))
+
+    def of(self, kind: str, question: str) -> Sequence[Any]:
+        """Return the records of a kind on the answer to a question."""
+        return self.beside.get(kind, {}).get(question, ())
+
     def messages(self) -> list[str]:
-        """Return what the reader of the rows should know about the verdicts beside the run."""
-        if not self.outdated:
-            return []
-        some = f"{counted(len(self.outdated), 'question')}, such as {self.outdated[0]}"
-        return [f"verdicts on earlier answers to {some} don't count: have the run graded again"]
+        """Return what the reader of the rows should know about what lies beside the run."""
+        lines = []
+        for name, questions in self.outdated.items():
+            if questions:
+                kind = kind_beside(name).kind
+                some = f"{counted(len(questions), 'question')}, such as {questions[0]}"
+                lines.append(f"{name} {kind.of} earlier answers to {some} don't count: have the run {kind.done} again")
+        return lines
 
     def grades(self, question: str) -> list[Decision]:
         """Return what the grades of a question's answer say: those of judges, of the tests of its code, and scores."""
-        found = [grade_of_verdict(one) for one in sorted(self.verdicts.get(question, ()), key=lambda one: one.judge)]
-        found += [grade_of_execution(self.executions[question])] if question in self.executions else []
+        found = [kind.decision(one) for name, kind in kinds_beside().items() for one in self.of(name, question)]
         found += [grade_of(one.measure, one.number, one.grader) for one in self.scores.get(question, ())]
         return [one for one in found if one.right is not None]
 
@@ -271,33 +272,6 @@ def _turns(case: Case) -> Iterable[Row]:
     return sorted(({name: row[name] for name in columns if name in row} for row in rows), key=lambda row: row["path"])
 
 
-def _unsupported(run: RunOnFiles, question: str) -> Iterator[Row]:
-    case = run.answered(question)
-    if case is None:
-        return
-    for verdict in sorted(run.verdicts.get(question, ()), key=lambda one: one.judge):
-        for claim in verdict.claims:
-            if claim.support == "UNSUPPORTED":
-                yield _claim_row(case, verdict, claim)
-
-
-def _claim_row(case: Case, verdict: Verdict, claim: AnswerClaim) -> Row:
-    """Return the row of an unsupported claim; of the chunks that its judge named, those that the answer retrieved."""
-    commits = {chunk.id: chunk.commit for chunk in reversed(case.chunks)}
-    named = {piece.chunk for piece in claim.evidence if piece.chunk in commits}
-    edge = claim.edge
-    return {
-        "judge": verdict.judge,
-        "sentence": claim.sentence,
-        "claim": claim.text,
-        "gold": claim.gold,
-        "mismatch": claim.mismatch,
-        "named": sorted(f"{one} at {commits[one]}" if commits[one] else one for one in named),
-        "edge": None if edge is None else f"{edge.source} -{edge.relation or ''}-> {edge.target}",
-        "cited": [verdict.citations[place].text for place in sorted({*claim.cited})],
-    }
-
-
 def _of_case(rows: Callable[[Case], Iterable[Row]]) -> Callable[[RunOnFiles, str], Iterable[Row]]:
     """Return a function that gives the rows of a question that is scored, and none of another one."""
 
@@ -358,7 +332,6 @@ _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "missed-edges": _of_case(missed_edges),
     "missed-boundaries": _of_case(missed_boundaries),
     "missed-passages": _of_case(missed_passages),
-    "unsupported-claims": _unsupported,
     "incoherent-pairs": _of_case(incoherent_pairs),
 }
 
@@ -371,17 +344,8 @@ _COUNTS: Mapping[str, Callable[[Iterable[QuestionEdges]], list[Row]]] = {
     "edges-absent": absent_counts,
 }
 
-#: The kinds that files suffice for, in the order of an overview.
-FILE_KINDS = (
-    *("questions-by-score", "failed-questions", "stale-gold", "wrong-turns", "missed-edges", "missed-boundaries"),
-    *(
-        "boundaries-missed",
-        "relations-missed",
-        "edges-missed",
-        "nodes-missed",
-        "edges-absent",
-        "missed-passages",
-        "unsupported-claims",
-        "incoherent-pairs",
-    ),
-)
+
+def file_kinds() -> tuple[str, ...]:
+    """Return the kinds that files suffice for, in the order of an overview."""
+    found = {*_ROWS, *_COUNTS, *(name for kind in kinds_beside().values() for name in kind.failures)}
+    return tuple(query.name for query in failure_queries() if query.name in found)

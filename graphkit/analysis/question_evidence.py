@@ -8,6 +8,7 @@ from typing import Any
 
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.database.store import Store
+from graphkit.graph.beside import kinds_beside
 from graphkit.graph.failures import failures
 from graphkit.graph.knowledge import known_commits, known_places
 from graphkit.graph.known_names import kept_in_words, require_question, require_run
@@ -34,7 +35,6 @@ from graphkit.records.structs import (
     StepStruct,
     TraversalStepStruct,
 )
-from graphkit.records.verdicts import Verdict
 
 Row = Mapping[str, Any]
 
@@ -267,7 +267,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
     """Return what the files know of a question; raise InputError if it is unknown."""
     run.require_question(question)
     case, scored = run.cases[question], run.answered(question) is not None
-    verdicts = sorted(run.verdicts.get(question, ()), key=lambda one: one.judge) if scored else []
+    claims = [row for name, kind in kinds_beside().items() for row in kind.claims(run.of(name, question))]
     graded = run.grades(question) if scored else []
     return QuestionEvidence(
         run=run.run,
@@ -275,7 +275,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         case=case,
         invalid=run.invalid.get(question),
         conflicts=run.failures("incoherent-pairs", question=question),
-        claims=[row for one in verdicts for row in _claims(one)],
+        claims=claims if scored else [],
         graded=graded,
         right=decided(right_answer(case), graded).right,
         relevant=_relevant(case),
@@ -288,18 +288,3 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
 def _relevant(case: Case) -> list[str]:
     gains = {node: gain for node, gain in case.question.relevant.items() if gain > 0}
     return sorted(gains, key=lambda node: (-gains[node], node))
-
-
-def _claims(verdict: Verdict) -> list[Row]:
-    return [
-        {
-            "judge": verdict.judge,
-            "claim": claim.text,
-            "support": claim.support,
-            "source": claim.edge and claim.edge.source,
-            "relation": claim.edge and claim.edge.relation,
-            "target": claim.edge and claim.edge.target,
-            "in_gold": claim.edge and claim.edge.in_gold,
-        }
-        for claim in verdict.claims
-    ]

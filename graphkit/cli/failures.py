@@ -131,6 +131,7 @@ def _read(file: Path, dataset: Path | None, other: str | None, problems: Problem
     from graphkit.analysis.file_failures import RunOnFiles
     from graphkit.errors import InputError
     from graphkit.files.assets import command_text, dataset_option
+    from graphkit.graph.beside import unread_beside
 
     if other is not None:
         what = "--other compares two runs in the graph"
@@ -138,7 +139,7 @@ def _read(file: Path, dataset: Path | None, other: str | None, problems: Problem
         raise InputError(what, where=str(file), remedy=f"`{keeping}` keeps this one there; name it then.")
     found = RunOnFiles.read(file, dataset, problems)
     print_problems(problems)
-    for message in found.messages():
+    for message in (*unread_beside([file]), *found.messages()):
         say(f"note: {message}")
     return found
 

@@ -160,8 +160,8 @@ def _graded(made: ImportedLog, files: Sequence[Path], dataset: Path | None) -> l
 def _keep_scores(made: ImportedLog, scores: Sequence[Score]) -> list[str]:
     """Write the scores that a log holds beside its runs, and return what they are for."""
     from graphkit.files.assets import command_text, option_text
+    from graphkit.files.grades_beside import SCORES, file_beside
     from graphkit.files.score_files import write_scores
-    from graphkit.files.verdict_files import SCORES, file_beside
     from graphkit.imports.trials import LOG
     from graphkit.records.scores import PERSON
 

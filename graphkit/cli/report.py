@@ -22,8 +22,8 @@ from graphkit.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from graphkit.files.grades_beside import GradeFiles
     from graphkit.files.problems import Problems
+    from graphkit.graph.beside import GradeFiles
     from graphkit.report import PageOptions
     from graphkit.report.data import Section
     from graphkit.report.page_inputs import RunFiles
@@ -69,9 +69,9 @@ class GradeFilesOptions:
 
     def beside(self, found: RunFiles, *, people: bool = True) -> GradeFiles:
         """Return the given files, else those beside the runs, with a person's grades if ``people``."""
-        from graphkit.files.grades_beside import grade_files
+        from graphkit.graph.beside import grade_files
 
-        return grade_files(found.files, self.scores, self.verdicts, self.executions, people)
+        return grade_files(found.files, self.scores, vars(self), people)
 
 
 def page_options(
@@ -84,9 +84,8 @@ def page_options(
 ) -> PageOptions:
     """Return the options of a page of some runs, with the records of their grades."""
     from graphkit.analysis.config import load_config
-    from graphkit.files.execution_files import read_executions
     from graphkit.files.score_files import read_scores
-    from graphkit.files.verdict_files import read_verdicts
+    from graphkit.graph.beside import kind_beside
     from graphkit.report import PageOptions
 
     return PageOptions(
@@ -96,8 +95,7 @@ def page_options(
         folders=found.folders,
         names=found.names,
         scores=reading.read(read_scores, grades.scores),
-        verdicts=reading.read(read_verdicts, grades.verdicts),
-        executions=reading.read(read_executions, grades.executions),
+        beside=[one for name, files in grades.beside.items() for one in reading.read(kind_beside(name).read, files)],
         answered_by=dict.fromkeys(found.files, answered_by) if answered_by else {},
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphkit.cli.base import argument, command, open_graph, present, print_problems
+from graphkit.cli.base import argument, command, open_graph, present, print_problems, say
 from graphkit.cli.options import DATASET, UNDIRECTED, ReadingOptions
 
 
@@ -23,11 +23,14 @@ def why(
     """
     from graphkit.analysis.explanations import why
     from graphkit.files.run_files import is_run_file
+    from graphkit.graph.beside import unread_beside
 
     problems = reading.problems()
     if is_run_file(run):
         found = why(run, question, dataset=dataset, problems=problems, undirected=undirected)
         print_problems(problems)
+        for message in unread_beside([Path(run)]):
+            say(f"note: {message}")
     else:
         with open_graph(read_only=True) as store:
             found = why(run, question, store=store, dataset=dataset, undirected=undirected)

@@ -6,9 +6,9 @@ __all__ = [
     "atomic",
     "dataset",
     "dataset_settings",
-    "execution_files",
     "file_locks",
     "git",
+    "grades_beside",
     "intake",
     "json_stream",
     "jsonl",
@@ -25,5 +25,4 @@ __all__ = [
     "stale_gold",
     "tables",
     "texts",
-    "verdict_files",
 ]

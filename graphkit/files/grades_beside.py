@@ -1,79 +1,94 @@
-"""The files beside runs that grade their answers: scores, verdicts and executions, and whose of several count."""
+"""The folder beside a run's file that holds its grades, and the names of the files in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import hashlib
+import re
 from pathlib import Path
 
-from graphkit.files.execution_files import EXECUTIONS
-from graphkit.files.person_grades import is_by_person
-from graphkit.files.verdict_files import SCORES, VERDICTS, clashing, graded_files
+from graphkit.files.assets import is_bundled
+from graphkit.files.jsonl import SUFFIXES, stem_of
+
+#: The ending of the names of files of scores beside a run.
+SCORES = ".scores"
 
 
-@dataclass(frozen=True)
-class GradeFiles:
-    """The files of scores, verdicts and executions that count, and notes on those that don't."""
+def grades_folder(run_file: Path) -> Path:
+    """Return the folder beside a run's file that holds its grades.
 
-    scores: Sequence[Path]
-    verdicts: Sequence[Path]
-    executions: Sequence[Path]
-    notes: Sequence[str] = ()
+    For a run of a bundled dataset, which isn't written to, the folder lies in the working folder.
 
-    @property
-    def all(self) -> list[Path]:
-        """All files."""
-        return [*self.scores, *self.verdicts, *self.executions]
-
-
-def grade_files(
-    runs: Iterable[Path],
-    scores: Sequence[Path] | None = None,
-    verdicts: Sequence[Path] | None = None,
-    executions: Sequence[Path] | None = None,
-    people: bool = True,
-) -> GradeFiles:
-    """Return the files of each kind: the given ones, else those beside the runs.
-
-    Without ``people``, the grades of a person beside a run aren't among the scores.
+    >>> grades_folder(Path("runs/bm25.jsonl.gz")).as_posix()
+    'runs/bm25.grades'
     """
-    runs, notes = list(runs), list[str]()
-    return GradeFiles(
-        scores or _scores(runs, notes, people),
-        verdicts or _verdicts(runs, notes),
-        executions or _executions(runs),
-        notes,
-    )
+    if is_bundled(run_file):
+        return Path(f"{stem_of(run_file)}.grades")
+    return run_file.with_name(f"{stem_of(run_file)}.grades")
 
 
-def _scores(files: Iterable[Path], notes: list[str], people: bool) -> list[Path]:
-    """Return the scores of executions, of a run's only judge and of its only person; several of them become a note."""
-    chosen: list[Path] = []
-    for file in files:
-        executed = {path.name.rpartition(EXECUTIONS)[0] for path in graded_files(file, EXECUTIONS)}
-        found = graded_files(file, SCORES)
-        chosen += [path for path in found if path.name.rpartition(SCORES)[0] in executed]
-        judged = [path for path in found if path not in chosen and not is_by_person(path)]
-        persons = [path for path in found if people and is_by_person(path)]
-        for who, some in (("judges", judged), ("people", persons)):
-            if len(some) == 1:
-                chosen += some
-            elif some:
-                notes.append(f"{len(some)} {who} graded {file}: choose whose scores are shown by --scores {some[0]}")
-    return chosen
+def file_beside(run_file: Path, judge: str, ending: str, model: str | None = None) -> Path:
+    """Return the file of a judge's scores, verdicts or spot checks beside a run.
+
+    Parameters
+    ----------
+    model
+        The model that the judge asked; each has its own file.
+
+    >>> file_beside(Path("runs/bm25.jsonl"), "my_module:judge", ".spot-check.json").as_posix()
+    'runs/bm25.grades/my_module-judge.spot-check.json'
+    >>> file_beside(Path("runs/bm25.jsonl"), "anthropic", ".scores.jsonl", "claude-haiku-5-5").name
+    'anthropic.claude-haiku-5-5.scores.jsonl'
+    """
+    names = [_file_name(judge), *([] if model is None else [_model_name(model)])]
+    return grades_folder(run_file) / (".".join(names) + ending)
 
 
-def _verdicts(files: Iterable[Path], notes: list[str]) -> list[Path]:
-    """Return the verdicts of every judge; several models of one judge on the same answers become a note."""
-    chosen: list[Path] = []
-    for file in files:
-        found = graded_files(file, VERDICTS)
-        if both := clashing(found):
-            choose = f"choose whose verdicts are shown by --verdicts {both[0]}"
-            notes.append(f"{len(both)} models of one judge graded {file}: {choose}")
-        chosen += [path for path in found if path not in both]
-    return chosen
+def _file_name(text: str) -> str:
+    return re.sub(r"[^\w.-]", "-", text)
 
 
-def _executions(files: Iterable[Path]) -> list[Path]:
-    return [found for file in files for found in graded_files(file, EXECUTIONS)]
+def _model_name(model: str) -> str:
+    """Return the part of a file's name for a model; two models never share it."""
+    name = _file_name(model)
+    return name if name == model else f"{name}-{hashlib.sha256(model.encode()).hexdigest()[:8]}"
+
+
+def grading_lock(run_file: Path) -> Path:
+    """Return the lock file to hold while the files beside a run are read, changed and written back."""
+    return grades_folder(run_file) / ".lock"
+
+
+def graded_files(run_file: Path, kind: str) -> list[Path]:
+    """Return the files of a kind, such as ``SCORES``, beside a run, in the order of the judges."""
+    folder = grades_folder(run_file)
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if holds(path, kind) and path.is_file())
+
+
+def holds(path: Path, kind: str) -> bool:
+    """Return whether a file holds records of a kind, such as ``SCORES``.
+
+    >>> holds(Path("lexical.verdicts.jsonl"), ".verdicts"), holds(Path("lexical.scores.jsonl"), ".verdicts")
+    (True, False)
+    """
+    return path.name.endswith(tuple(f"{kind}.jsonl{suffix}" for suffix in SUFFIXES))
+
+
+def of_scores(scores: Path, kind: str) -> Path:
+    """Return the file of another kind that belongs to a file of scores.
+
+    >>> of_scores(Path("bm25.grades/lexical.scores.jsonl"), ".verdicts").as_posix()
+    'bm25.grades/lexical.verdicts.jsonl'
+    """
+    judge, _, ending = scores.name.rpartition(SCORES)
+    return scores.with_name(f"{judge}{kind}{ending}")
+
+
+def is_by(grader: str, path: Path) -> bool:
+    """Return whether a file beside a run holds the grades of a grader, such as ``PERSON``.
+
+    >>> is_by(PERSON, Path("person.ann.scores.jsonl")), is_by(PERSON, Path("lexical.scores.jsonl"))
+    (True, False)
+    """
+    return path.name.partition(".")[0] == grader

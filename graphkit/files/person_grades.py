@@ -13,13 +13,13 @@ import msgspec
 
 from graphkit.files.decoding import UNDECODED
 from graphkit.files.file_locks import locked
+from graphkit.files.grades_beside import SCORES, file_beside, grading_lock
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import raw_lines, read_lines
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.tables import is_table
-from graphkit.files.verdict_files import SCORES, file_beside, grading_lock
 from graphkit.records.scores import (
     FAILURES,
     GRADES,
@@ -52,15 +52,6 @@ def grades_file(run_file: Path, grader: str = PERSON) -> Path:
     ('runs/bm25.grades/person.scores.jsonl', 'person.ann.scores.jsonl')
     """
     return file_beside(run_file, PERSON, f"{SCORES}.jsonl", grader.partition(":")[2] or None)
-
-
-def is_by_person(path: Path) -> bool:
-    """Return whether a file beside a run holds the grades of a person.
-
-    >>> is_by_person(Path("person.scores.jsonl")), is_by_person(Path("lexical.scores.jsonl"))
-    (True, False)
-    """
-    return path.name.partition(".")[0] == PERSON
 
 
 def read_grades(run_file: Path, grader: str = PERSON) -> list[Score]:

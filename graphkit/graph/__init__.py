@@ -2,23 +2,25 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
+    "answered",
+    "beside",
     "checked",
     "commit_names",
     "datasets",
     "digests",
-    "execution_nodes",
     "failures",
     "finishing",
+    "given_parts",
     "knowledge",
     "known_names",
     "queries",
     "question_ranges",
     "reservations",
+    "right_answers",
     "rows",
     "runs",
     "schema_version",
     "score_nodes",
     "user_queries",
-    "verdict_nodes",
     "writing",
 ]

@@ -12,16 +12,14 @@ from graphkit.graph.knowledge import question_ids
 from graphkit.graph.known_names import kept_in_words, kept_questions, require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.writing import batched
-from graphkit.records.executions import Execution
-from graphkit.records.scores import Score
-from graphkit.records.verdicts import Verdict, answer_hash
+from graphkit.records.scores import AboutAnswer, answer_hash
 from graphkit.records.words import counted
 
 #: Answers whose texts one query reads.
 ANSWERS = 100
 
 
-_OfRun = TypeVar("_OfRun", Score, Verdict, Execution)
+_OfRun = TypeVar("_OfRun", bound=AboutAnswer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +32,9 @@ class Kind:
 
 
 SCORE = Kind("score", "of", "graded")
-VERDICT = Kind("verdict", "on", "graded")
-EXECUTION = Kind("execution", "of", "executed")
 
 
-def refuse_unknown(store: Store, run: str, records: Iterable[Score | Verdict | Execution], kind: Kind) -> set[str]:
+def refuse_unknown(store: Store, run: str, records: Iterable[AboutAnswer], kind: Kind) -> set[str]:
     """Check that the graph holds the run and the questions of records, and return the questions of the dataset.
 
     Raise InputError if the run isn't in the graph, or a question isn't in its dataset.
@@ -62,9 +58,7 @@ def refuse_unknown(store: Store, run: str, records: Iterable[Score | Verdict | E
     return known
 
 
-def refuse_outdated(
-    store: Store, run: str, records: Iterable[Score | Verdict | Execution], kind: Kind, by: str | None = None
-) -> None:
+def refuse_outdated(store: Store, run: str, records: Iterable[AboutAnswer], kind: Kind, by: str | None = None) -> None:
     """Check that records with a hash are about the answers that the graph holds.
 
     Raise InputError if a record is about another answer, as after a new run.

@@ -1,31 +1,26 @@
-"""Files of scores, verdicts and executions, loaded beside the answers of the runs in the graph."""
+"""Files of scores and of what else lies beside a run, loaded beside the answers of the runs in the graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graphkit.database.store import Store
-from graphkit.files.execution_files import holds_executions, read_executions
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
-from graphkit.files.verdict_files import holds_verdicts, read_verdicts
-from graphkit.graph.execution_nodes import check_executions, load_executions
+from graphkit.graph.beside import kind_beside, kind_of_file
 from graphkit.graph.score_nodes import load_scores
-from graphkit.graph.verdict_nodes import check_verdicts, load_verdicts
-from graphkit.records.executions import Execution
 from graphkit.records.scores import Score
-from graphkit.records.verdicts import Verdict
 
 
 @dataclass(frozen=True)
 class Grades:
-    """The records in some files; None if no file holds records of the kind."""
+    """The records in some files: scores, and those of each other kind that a file holds."""
 
     scores: list[Score]
-    verdicts: list[Verdict] | None
-    executions: list[Execution] | None
+    beside: Mapping[str, list[Any]]
 
     @classmethod
     def read(cls, files: Iterable[Path], problems: Problems) -> Grades:
@@ -34,32 +29,28 @@ class Grades:
         Raises
         ------
         InputError
-            A file can't be used, or a record is unusable and not skipped.
+            A file can't be used or its plug-in isn't there, or a record is unusable and not skipped.
         """
-        files = list(files)
-        judged = [file for file in files if holds_verdicts(file)]
-        ran = [file for file in files if holds_executions(file)]
-        scored = [file for file in files if file not in judged and file not in ran]
+        held: dict[str | None, list[Path]] = {}
+        for file in files:
+            held.setdefault(kind_of_file(file), []).append(file)
+        scored = held.pop(None, [])
         return cls(
             read_scores(scored, problems) if scored else [],
-            read_verdicts(judged, problems) if judged else None,
-            read_executions(ran, problems) if ran else None,
+            {name: kind_beside(name).read(some, problems) for name, some in held.items() if name is not None},
         )
 
     def load(self, store: Store) -> dict[str, dict[str, int]]:
-        """Load all records; return the number of loaded scores, verdicts and executions of each run, by their kind.
+        """Load all records; return the number of loaded ones of each run, by what one of their kind is called.
 
         Raises
         ------
         InputError
             The graph lacks a run or an answer, or an answer changed since. Then nothing is written.
         """
+        kinds = {name: kind_beside(name) for name in self.beside}
         # before a score is written, which may belong to the same outdated answers
-        check_verdicts(store, self.verdicts or ())
-        check_executions(store, self.executions or ())
+        for name, kind in kinds.items():
+            kind.check(store, self.beside[name])
         loaded = {"score": load_scores(store, self.scores)}
-        if self.verdicts is not None:
-            loaded["verdict"] = load_verdicts(store, self.verdicts)
-        if self.executions is not None:
-            loaded["execution"] = load_executions(store, self.executions)
-        return loaded
+        return loaded | {kind.kind.noun: kind.load(store, self.beside[name]) for name, kind in kinds.items()}

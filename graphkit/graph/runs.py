@@ -22,7 +22,7 @@ from graphkit.graph import schema_version
 from graphkit.graph.commit_names import CommitResolver, commits_state, resolve_commits
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.edge_directions import align_paths, directing_gold
-from graphkit.graph.execution_nodes import clear_executions, executed
+from graphkit.graph.given_parts import clear_given, links_of_given
 from graphkit.graph.knowledge import known_places, question_ids
 from graphkit.graph.known_names import kept_questions, refuse_renaming
 from graphkit.graph.queries import cypher
@@ -30,7 +30,6 @@ from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.schema_version import names_no_dataset
 from graphkit.graph.score_nodes import clear_scores, gradings
 from graphkit.graph.stream import TEXT, Artifacts, Joins, StreamWriter, Transaction
-from graphkit.graph.verdict_nodes import clear_verdicts, judgings
 from graphkit.graph.writing import BATCH, batched, clear, clear_former, clear_unnamed
 from graphkit.measures.outcome import RIGHT_ANSWER
 from graphkit.records.collector import quiet_collector
@@ -259,8 +258,7 @@ def clear_run(store: Store, run: str, done: Callable[[int], None] = lambda _: No
     # Killed on the way, it must not be taken for the same run: a part of what others gave may be left.
     store.write(cypher("load/run_changes"), {"id": run, "given": True})
     clear_scores(store, run, done)
-    clear_verdicts(store, run)
-    clear_executions(store, run)
+    clear_given(store, run)
     _clear_answers(store, run, done)
 
 
@@ -295,8 +293,7 @@ def forget_questions(store: Store, dataset: str, questions: Sequence[str]) -> di
         # Decisions whether an answer is right are no scores that anybody counts.
         clear(store, "load/clear_scores", {**few, "measures": [RIGHT_ANSWER], "grader": None})
         clear(store, "load/clear_scores", {**few, "measures": None, "grader": None}, counted("scores"))
-        clear_verdicts(store, run, questions)
-        clear_executions(store, run, questions)
+        clear_given(store, run, questions)
         for part in _ANSWERS[:-1]:
             clear(store, f"load/clear_{part}", few)
         clear(store, "load/clear_answers", few, counted("answers"))
@@ -318,10 +315,7 @@ def _runs_of(store: Store, dataset: str) -> list[str]:
 def _link_again(store: Store, run: str) -> None:
     """Link scores, verdicts and executions to the answers of a run, which were loaded again."""
     links = [("scores", name) for name in (*gradings(store, run), RIGHT_ANSWER)]
-    judged = ("verdicts", "claims", "citations", "evidence", "targets")
-    links += [(part, judge) for judge in judgings(store, run) for part in judged]
-    if executed(store, run) is not None:
-        links.append(("executions", ""))
+    links += links_of_given(store, run)
     for part, name in links:
         clear(store, f"load/relink_{part}", {"run": run, "name": name})
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
 
 from graphkit.measures.answer_matching import NO_GOLD_ANSWER, AnswerText, gold_answers
 from graphkit.measures.case import Case, Gold
@@ -22,10 +21,6 @@ from graphkit.measures.missed import aligned_with_gold, counted_paths
 from graphkit.measures.text import contained, last_component, named, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.words import counted
-
-if TYPE_CHECKING:
-    from graphkit.records.executions import Execution
-    from graphkit.records.verdicts import Verdict
 
 NOT_IN_GRAPH = "not in the graph"
 NOT_RETRIEVED = "not retrieved"
@@ -158,21 +153,6 @@ def grade_of(measure: str, value: float | None, grader: str | None) -> Decision:
     """Return what a score says about the whole answer; nothing if it has no value, or is by another measure."""
     right = value >= 1 if value is not None and measure in OF_WHOLE_ANSWER else None
     return Decision(right, f"{measure} by {grader}" if grader else measure)
-
-
-def grade_of_verdict(verdict: Verdict) -> Decision:
-    """Return what a judge's verdict says about the whole answer; nothing unless it grades by the rubric."""
-    from graphkit.records.scores import GRADES, RUBRIC_GRADE
-
-    value = GRADES.get(verdict.grade) if verdict.grader == "rubric" and verdict.grade is not None else None
-    return grade_of(RUBRIC_GRADE, value, verdict.judge)
-
-
-def grade_of_execution(execution: Execution) -> Decision:
-    """Return what the tests of an answer's code say about it."""
-    from graphkit.records.scores import EXECUTION
-
-    return grade_of("FactualCorrectness", float(execution.status == "success"), EXECUTION)
 
 
 def outcome(case: Case, invalid: str | None = None, decision: Decision | None = None) -> Outcome:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictInt, WithJsonSchema, model_validator
 from pydantic.types import StrictBool, StrictFloat, StrictStr
@@ -132,3 +133,24 @@ class Score(Record):
         """The grader with its version, in words."""
         version = "" if self.version is None else f" {self.version}"
         return f"{self.grader or 'nobody named'}{version}"
+
+
+class AboutAnswer(Protocol):
+    """What others say about an answer of a run; by ``answer_hash`` it is known to be about the present one."""
+
+    @property
+    def run(self) -> str:
+        """The run."""
+
+    @property
+    def question(self) -> str:
+        """The question that the answer is to."""
+
+    @property
+    def answer_hash(self) -> str | None:
+        """The :func:`answer_hash` of the answer; None if it isn't known."""
+
+
+def answer_hash(answer: str) -> str:
+    """Return the SHA-256 of an answer, which shows whether a record about it is out of date."""
+    return hashlib.sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()

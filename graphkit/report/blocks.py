@@ -8,20 +8,19 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from markupsafe import Markup
 
 from graphkit.files.assets import command_text
+from graphkit.graph.beside import kinds_beside
 from graphkit.measures.case import Case
 from graphkit.records.progress import Progress, expect
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import packed, page_json, visible, visible_text
-from graphkit.report.execution_view import executed
 from graphkit.report.spine import Spine
 from graphkit.report.spine_view import fragment
-from graphkit.report.verdict_view import judged
 
 #: Questions that share a block of spines; the page unpacks a block when one of them is opened.
 SPINES = 25
@@ -37,8 +36,6 @@ WORST = 20
 
 #: Whether an answer is right, by the word of its outcome; an undecided one has none.
 _WORDS = {"right": True, "wrong": False}
-
-_Found = TypeVar("_Found")
 
 
 class Blocks:
@@ -94,20 +91,18 @@ def worst(data: ReportData) -> list[int]:
 
 
 def _details(data: ReportData) -> Iterator[dict[str, Any]]:
-    """Yield the packed blocks with details, verdicts and executions of questions."""
+    """Yield the packed blocks with details of questions and with what lies beside the runs."""
     places = {listed["id"]: place for place, listed in enumerate(data.questions)}
     for number, run in enumerate(data.runs):
         for block in run.details:
             yield {"id": f"d-{number}-{block.number}", "json": packed(block.json)}
-        verdicts = _beside_details(run, run.verdicts, lambda some: [judged(one) for one in some], places)
-        executions = _beside_details(run, run.executions, executed, places)
-        for kind, blocks in (("j", verdicts), ("x", executions)):
-            for block_number, text in blocks:
-                yield {"id": f"{kind}-{number}-{block_number}", "json": packed(text)}
+        for name, kind in kinds_beside().items():
+            for block_number, text in _beside_details(run, run.beside[name], kind.shown, places):
+                yield {"id": f"{kind.letter}-{number}-{block_number}", "json": packed(text)}
 
 
 def _beside_details(
-    run: RunData, found: Mapping[str, _Found], shown: Callable[[_Found], object], places: Mapping[str, int]
+    run: RunData, found: Mapping[str, list[Any]], shown: Callable[[list[Any]], object], places: Mapping[str, int]
 ) -> Iterator[tuple[int, str]]:
     """Yield the JSON of records by question id, in blocks of the same questions as the blocks of details."""
     members: dict[int, list[tuple[int, str]]] = {}

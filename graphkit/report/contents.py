@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphkit.files.outputs import kind_of
+from graphkit.graph.beside import kinds_beside
 from graphkit.records.words import counted
 from graphkit.report.data import ReportData, RunData
 
@@ -24,8 +25,9 @@ class ShownAnswer(NamedTuple):
 
 
 class PageContents(NamedTuple):
-    """The content of a written page: its dataset, runs and questions, and how many answers were judged and executed.
+    """The content of a written page: its dataset, runs and questions, and how many answers were judged, say.
 
+    ``beside`` counts the answers by what their records say of them.
     ``files`` are those of the runs, in their order. ``answers`` are those of each run by question; None for a question
     to which the run has no answer.
     """
@@ -33,8 +35,7 @@ class PageContents(NamedTuple):
     dataset: str
     runs: tuple[str, ...]
     questions: int
-    judged: int
-    executed: int
+    beside: Mapping[str, int]
     files: tuple[Path, ...]
     answers: Mapping[str, Mapping[str, ShownAnswer | None]]
 
@@ -45,8 +46,7 @@ class PageContents(NamedTuple):
             data.dataset.name,
             tuple(run.evaluation.run for run in data.runs),
             len(data.questions),
-            sum(len(run.verdicts) for run in data.runs),
-            sum(len(run.executions) for run in data.runs),
+            {kind.counted_as: sum(len(run.beside[name]) for run in data.runs) for name, kind in kinds_beside().items()},
             tuple(files),
             {run.evaluation.run: _answers(run) for run in data.runs},
         )
@@ -57,9 +57,7 @@ class PageContents(NamedTuple):
         first = (
             f"{counted(len(self.runs), 'run')} ({runs}) over {counted(self.questions, 'question')} of {self.dataset}"
         )
-        graded = [
-            f"{number} {what}" for number, what in ((self.judged, "judged"), (self.executed, "executed")) if number
-        ]
+        graded = [f"{number} {what}" for what, number in self.beside.items() if number]
         second = f"with scores, each traversal over its gold path, and {' and '.join(graded)} answers"
         return [first, second if graded else "with scores, and each traversal over its gold path"]
 

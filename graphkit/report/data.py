@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -16,14 +17,13 @@ from graphkit.analysis.layers import Scorecard
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import OnError
 from graphkit.files.spool import Spool
+from graphkit.graph.beside import kinds_beside
 from graphkit.measures.base import Measure
 from graphkit.measures.outcome import STAGES
-from graphkit.records.executions import Execution
 from graphkit.records.ids import Places
-from graphkit.records.scores import Score
+from graphkit.records.scores import AboutAnswer, Score
 from graphkit.records.unanswered import FailedAs
-from graphkit.records.verdicts import Verdict
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import question_link, visible
 from graphkit.scoring.results import Evaluation
 
 Outcome = Literal["right", "wrong", "undecided"]
@@ -97,10 +97,9 @@ class PageOptions:
         Measures to show in addition to those of every page.
     scores
         Scores of these runs by other tools, shown like graphkit's own.
-    verdicts
-        Verdicts of judges on these answers, shown claim by claim below each answer.
-    executions
-        Executions of these answers' code, shown below each answer, with the failing test first.
+    beside
+        What plug-ins show of these answers below each: verdicts of judges claim by claim, and executions of their code
+        with the failing test first.
     answered_by
         The model behind a run, by its file; by default as `graphkit run` noted, else as the verdicts name it. The page
         warns of a judge of the same family.
@@ -121,8 +120,7 @@ class PageOptions:
     config: Config = field(default_factory=Config)
     measures: Sequence[str] = ()
     scores: Sequence[Score] = ()
-    verdicts: Sequence[Verdict] = ()
-    executions: Sequence[Execution] = ()
+    beside: Sequence[AboutAnswer] = ()
     answered_by: Mapping[Path, str] = field(default_factory=dict)
     on_error: OnError = "fail"
     strict: bool = False
@@ -138,7 +136,8 @@ class RunData:
 
     ``source`` names its file in commands to copy, and ``options`` its dataset, if the file doesn't lie beside it.
     ``columns`` holds its packed column of each question's spine, and ``texts`` the texts in which the questions of
-    a block of details are found, compressed, by its number.
+    a block of details are found, compressed, by its number. ``beside`` holds the records of each kind,
+    by question, and ``warnings`` those about them and, under ``scores``, about scores.
     """
 
     details: Spool[DetailsBlock]
@@ -152,10 +151,15 @@ class RunData:
     columns: dict[int, bytes] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
     answer_hashes: dict[str, str] = field(default_factory=dict)
-    verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
-    executions: dict[str, Execution] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    code_warnings: tuple[str, ...] = ()
+    beside: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def overview(self, name: str) -> Any:
+        """Return what the page says of the records of a kind; None without any."""
+        if not self.beside.get(name):
+            return None
+        link = partial(question_link, self.evaluation.run)
+        return kinds_beside()[name].overview(self.beside[name], self.evaluation.efficiency.get("cost"), link)
 
 
 @dataclass

@@ -13,7 +13,6 @@ from graphkit.analysis.layers import NOT_JUDGED, LayerFinding
 from graphkit.measures.registry import lower_is_better
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import visible
-from graphkit.report.verdict_view import judges
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ class Diagnosis:
         """The judges, those of whom the same is said in several runs once with these runs."""
         found: list[tuple[dict[str, Any], list[int]]] = []
         for place, run in enumerate(self._runs):
-            for judge in judges(run.verdicts, run.evaluation.efficiency.get("cost")):
+            for judge in run.overview("verdicts") or ():
                 runs = next((some for known, some in found if known == judge), None)
                 if runs is None:
                     found.append((judge, [place]))
@@ -152,15 +151,10 @@ class Diagnosis:
                     runs.append(place)
         return found
 
-    @cached_property
-    def judge_warnings(self) -> list[SharedLine]:
-        """The warnings about the judges and verdicts of the runs."""
-        return _shared((place, text) for place, run in enumerate(self._runs) for text in run.warnings)
-
-    @cached_property
-    def code_warnings(self) -> list[SharedLine]:
-        """The warnings about the executions of the runs."""
-        return _shared((place, text) for place, run in enumerate(self._runs) for text in run.code_warnings)
+    def warned(self, *kinds: str) -> list[SharedLine]:
+        """Return the warnings about what lies beside the runs, by its kinds."""
+        each = ((place, run.warnings.get(kind, ())) for kind in kinds for place, run in enumerate(self._runs))
+        return _shared((place, text) for place, texts in each for text in texts)
 
     def _spread(self, counts: Sequence[int]) -> str:
         if len(set(counts)) == 1:

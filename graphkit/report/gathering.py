@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -21,17 +22,16 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import answering_model
 from graphkit.files.spool import Spool
+from graphkit.graph.answered import SCORE, Kind
+from graphkit.graph.beside import KindBeside, kinds_beside, of_each_kind
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.missed import aligned_with_gold
-from graphkit.measures.outcome import Decision, decided, grade_of, grade_of_execution, grade_of_verdict, outcome
+from graphkit.measures.outcome import Decision, decided, grade_of, outcome
 from graphkit.measures.registry import parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
-from graphkit.records.executions import Execution
-from graphkit.records.model_families import judges_of, self_evaluations
 from graphkit.records.progress import Progress, quiet
-from graphkit.records.scores import PERSON_GRADE, Score
-from graphkit.records.verdicts import Verdict, answer_hash
+from graphkit.records.scores import PERSON_GRADE, AboutAnswer, Score, answer_hash
 from graphkit.records.words import counted
 from graphkit.report.blocks import compressed_texts, search_text
 from graphkit.report.data import (
@@ -45,10 +45,8 @@ from graphkit.report.data import (
     RunData,
 )
 from graphkit.report.escaping import page_json, visible, visible_text
-from graphkit.report.execution_view import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.spine import backbone_of, column_of, packed
-from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.run_pass import RunPass, known_from_files, reasons_of_gold
 
 #: The decision on an answer whose text was described elsewhere.
@@ -177,63 +175,78 @@ def _scored(
 
 
 def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequence[ListedQuestion]) -> None:
-    """Add the verdicts and executions of a run to it, except those of earlier answers, and the warnings about them."""
-    verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
-    executions = executions_on(run.evaluation.run, options.executions, run.values)
-
-    for question, some in verdicts.items():
-        if current := [one for one in some if not _is_outdated(one, run)]:
-            run.verdicts[question] = current
-    run.executions = {question: one for question, one in executions.items() if not _is_outdated(one, run)}
+    """Add what lies beside a run to it, except records about earlier answers, and the warnings about them."""
     scores = [score for score in options.scores if score.run == run.evaluation.run]
+    answered_by = answering_model(file, options.answered_by.get(file))
+    run.warnings["scores"] = run.evaluation.warnings
+    given = of_each_kind(options.beside)
+    for name, kind in kinds_beside().items():
+        own = _on_run(kind, given[name], run)
+        old = [one.question for one in own if _is_outdated(one, run)]
+        found: dict[str, list[Any]] = {}
+        for one in own:
+            if not _is_outdated(one, run):
+                found.setdefault(one.question, []).append(one)
+        run.beside[name] = found
+        shown = [one for some in found.values() for one in some]
+        about = kind.warnings(scores, shown, answered_by)
+        run.warnings[name] = (*about, *_outdated(kind.kind, old))
+    run.warnings["scores"] += _outdated(SCORE, [one.question for one in scores if _is_outdated(one, run)])
     grades = _grades(run, scores)
     for listed, judged in zip(questions, run.outcomes, strict=False):
         if of_answer := grades.get(listed["id"]):  # they come before the text of the answer
             judged.answer = _word(decided(UNREAD, of_answer).right)
             if any(not one.by.startswith(PERSON_GRADE) for one in of_answer):
                 judged.flags.append(JUDGED)
-    old_verdicts = [one.question for some in verdicts.values() for one in some if _is_outdated(one, run)]
-    old_executions = [question for question in executions if question not in run.executions]
-    shown = [one for some in run.verdicts.values() for one in some]
-    old_scores = [score.question for score in scores if _is_outdated(score, run)]
-    answered_by = answering_model(file, options.answered_by.get(file))
-    answerers = [answered_by] if answered_by is not None else [one.answered_by for one in shown]
-    run.warnings = (
-        *run.evaluation.warnings,
-        *self_evaluations([*(one.model or one.judge for one in shown), *judges_of(scores)], answerers),
-        *_outdated("verdict on", "graded", old_verdicts),
-        *_outdated("score of", "graded", old_scores),
-    )
-    run.code_warnings = _outdated("execution of", "executed", old_executions)
+
+
+def _on_run(kind: KindBeside[Any], records: Iterable[Any], run: RunData) -> list[Any]:
+    """Return the records of a kind on a run.
+
+    Raises
+    ------
+    InputError
+        A record is on a question that isn't in the dataset, or an answer has two of which there is only one.
+    """
+    own = [one for one in records if one.run == run.evaluation.run]
+    seen: set[str] = set()
+    for one in own:
+        if one.question not in run.values:
+            raise InputError(kind.stranger(one), remedy="Correct its id, or remove it.")
+        if kind.only_one and one.question in seen:
+            what = f"the answer of {one.run} to {one.question!r} has a second {kind.kind.noun}"
+            raise InputError(what, remedy="Remove one of them.")
+        seen.add(one.question)
+    return own
 
 
 def _grades(run: RunData, scores: Sequence[Score]) -> dict[str, list[Decision]]:
-    """Return what scores, verdicts and executions say about the whole answers of a run, by question as it is shown."""
+    """Return what scores and other records say about the whole answers of a run, by question as it is shown."""
     found: dict[str, list[Decision]] = {}
     given = [score for score in scores if not _is_outdated(score, run)]
     said = [(score.question, grade_of(score.measure, score.number, score.grader)) for score in given]
-    said += [(question, grade_of_verdict(one)) for question, some in run.verdicts.items() for one in some]
-    said += [(question, grade_of_execution(one)) for question, one in run.executions.items()]
+    for name, kind in kinds_beside().items():
+        said += [(question, kind.decision(one)) for question, some in run.beside[name].items() for one in some]
     for question, grade in said:
         if grade.right is not None:
             found.setdefault(visible(question), []).append(grade)
     return found
 
 
-def _is_outdated(one: Score | Verdict | Execution, run: RunData) -> bool:
+def _is_outdated(one: AboutAnswer, run: RunData) -> bool:
     """Return whether a record of a run is about another answer than the one that the run has now."""
     return one.answer_hash is not None and one.answer_hash != run.answer_hashes.get(one.question)
 
 
-def _outdated(what: str, done: str, questions: Sequence[str]) -> tuple[str, ...]:
+def _outdated(kind: Kind, questions: Sequence[str]) -> tuple[str, ...]:
     """Return the warning about records that the page hides, since the answers to these questions changed."""
     if not questions:
         return ()
-    noun, word = what.split()
     answers = "an answer that has changed since isn't" if len(questions) == 1 else "answers that changed since aren't"
     names = [*dict.fromkeys(questions)]
     some_names = ", ".join(names[:OUTDATED]) + (", ..." if len(names) > OUTDATED else "")
-    return (f"{counted(len(questions), noun)} {word} {answers} shown ({some_names}): have the run {done} again",)
+    old = f"{counted(len(questions), kind.noun)} {kind.of} {answers} shown ({some_names})"
+    return (f"{old}: have the run {kind.done} again",)
 
 
 class _Description(Struct):

@@ -9,12 +9,12 @@ from typing import Any
 from graphkit.analysis.broken_edges import BrokenEdges
 from graphkit.analysis.causes import CAUSES
 from graphkit.analysis.standings import Standings
+from graphkit.graph.beside import kinds_beside
 from graphkit.measures.outcome import STAGES
 from graphkit.measures.registry import bounds_of, known_measure, lower_is_better
 from graphkit.report.board_view import shared_beginning
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import visible
-from graphkit.report.execution_view import WORDS
 from graphkit.report.spine_view import ANSWERS, SIGNS
 
 
@@ -44,7 +44,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
         "gold_hashes": _gold_hashes(data),
         "said": {"answers": ANSWERS, "signs": SIGNS},
         "edges": {"rows": [[row.kind, visible(row.name)] for row in broken.rows], "needs": needs},
-        **({"statuses": WORDS} if any(run.executions for run in data.runs) else {}),
+        **_vocabulary(data),
         "runs": [
             {
                 "name": visible(run.evaluation.run),
@@ -54,7 +54,7 @@ def summary(data: ReportData, broken: BrokenEdges, standings: Standings) -> dict
                 "missed": missed,
                 # Runs differ where other alternatives count.
                 **({"needs": own} if [*map(list, own)] != needs else {}),
-                **_executed(data, run),
+                **_listed(data, run),
             }
             for run, of_run, missed, own in zip(data.runs, values, broken.missed, broken.needs, strict=True)
         ],
@@ -67,15 +67,20 @@ def _gold_hashes(data: ReportData) -> list[str | None]:
     return [found.get(question["id"]) for question in data.questions]
 
 
-def _executed(data: ReportData, run: RunData) -> dict[str, Any]:
-    """Return the status and the passed tests of each question's execution, if any answer was executed."""
-    if not run.executions:
-        return {}
-    by_name = {visible(question): execution for question, execution in run.executions.items()}
-    found = [by_name.get(question["id"]) for question in data.questions]
-    return {
-        "executions": [one and {"status": one.status, "passed": one.passed, "total": len(one.tests)} for one in found]
-    }
+def _vocabulary(data: ReportData) -> dict[str, Any]:
+    """Return what the script needs to know of the kinds of records that lie beside some run."""
+    kinds = (kind for name, kind in kinds_beside().items() if any(run.beside[name] for run in data.runs))
+    return {word: meaning for kind in kinds for word, meaning in kind.vocabulary.items()}
+
+
+def _listed(data: ReportData, run: RunData) -> dict[str, Any]:
+    """Return what the table says of the records that lie beside a run."""
+    found: dict[str, Any] = {}
+    for name, kind in kinds_beside().items():
+        if run.beside[name]:
+            by_name = {visible(question): some for question, some in run.beside[name].items()}
+            found |= kind.listed([by_name.get(question["id"], ()) for question in data.questions])
+    return found
 
 
 def _measure_names(data: ReportData) -> list[str]:

@@ -21,15 +21,13 @@ from graphkit.records.collector import quiet_collector
 from graphkit.records.progress import Progress, quiet
 from graphkit.report.blocks import Blocks
 from graphkit.report.contents import PageContents
-from graphkit.report.data import PageOptions, ReportData, RunData
+from graphkit.report.data import PageOptions, ReportData
 from graphkit.report.diagnosis import Diagnosis
 from graphkit.report.escaping import packed, page_json, question_link, visible
-from graphkit.report.execution_view import overview
 from graphkit.report.first_screen import FirstScreen
 from graphkit.report.gathering import gather
 from graphkit.report.overview import summary
 from graphkit.report.rendering import TEMPLATES, environment, script
-from graphkit.report.verdict_view import judges
 from graphkit.scoring.measure_summaries import FAILURES_UNSCORED, UNLOGGED_UNSCORED
 from graphkit.scoring.results import Evaluation
 
@@ -85,11 +83,7 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
         dataset=visible(data.dataset.name),
         gold_hash=data.runs[0].evaluation.gold_hash,
         runs=[
-            {
-                **_run(run.evaluation),
-                "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
-                "executed": _executed(run),
-            }
+            {**_run(run.evaluation), "judges": run.overview("verdicts"), "executed": run.overview("executions")}
             for run in data.runs
         ],
         screen=screen,
@@ -118,14 +112,6 @@ def _run(evaluation: Evaluation) -> dict[str, Any]:
         "invalid": len(evaluation.invalid),
         "known": "" if evaluation.known is None else visible(evaluation.known.line),
     }
-
-
-def _executed(run: RunData) -> dict[str, Any] | None:
-    """Return the overview of a run's executions, with links to the questions that it names."""
-    found = overview(run.executions)
-    for status in found["statuses"] if found is not None else ():
-        status["questions"] = [question_link(run.evaluation.run, question) for question in status["questions"]]
-    return found
 
 
 def write_report(

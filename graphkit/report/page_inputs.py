@@ -11,13 +11,13 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import command_text, is_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.dataset_settings import FILE
-from graphkit.files.execution_files import EXECUTIONS
+from graphkit.files.grades_beside import SCORES, graded_files, is_by
 from graphkit.files.jsonl import find_file, stem_of
-from graphkit.files.person_grades import is_by_person
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import first_run, is_run_file
-from graphkit.files.verdict_files import SCORES, VERDICTS, graded_files
+from graphkit.graph.beside import kinds_beside
 from graphkit.graph.known_names import partial_runs, run_source
+from graphkit.records.scores import PERSON
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -117,8 +117,8 @@ def page_sources(found: RunFiles, dataset: Path | None, given: Iterable[Path]) -
         datasets[source.folder] = source
         yield file
         yield file.with_name(f"{stem_of(file)}.made-by")
-        for kind in (SCORES, VERDICTS, EXECUTIONS):
-            yield from (path for path in graded_files(file, kind) if not is_by_person(path))
+        for kind in (SCORES, *(f".{name}" for name in kinds_beside())):
+            yield from (path for path in graded_files(file, kind) if not is_by(PERSON, path))
     for source in datasets.values():
         yield from source.files()
         yield source.folder / FILE

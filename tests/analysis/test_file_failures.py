@@ -11,11 +11,11 @@ import graphkit
 from graphkit.analysis.broken_edges import broken_edges, question_edges
 from graphkit.analysis.causes import causes_of
 from graphkit.analysis.failure_findings import failures_brief
-from graphkit.analysis.file_failures import FILE_KINDS, RunOnFiles
+from graphkit.analysis.file_failures import RunOnFiles, file_kinds
 from graphkit.database.store import Store
-from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.opening import prepared
 from graphkit.graph.queries import failure_queries, named_queries
+from graphkit.plugins.judging.verdict_files import write_verdicts
 from tests.helpers.cli import Row, tiny
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.verdicts import claim, plausible, verdict
@@ -38,19 +38,19 @@ def shop(tmp_path: Path) -> Path:
 def test_rows_are_those_of_the_named_queries(store: Store, shop: Path) -> None:
     """On the storefront, a file gives each kind's rows as the graph does, in the same order."""
     prepared(store)
-    counts = dict.fromkeys(FILE_KINDS, 0)
+    counts = dict.fromkeys(file_kinds(), 0)
     for run in RUNS:
         file = shop / "runs" / f"{run}.jsonl"
         graphkit.evaluate(file, measures=["EdgeRecall"], store=store)
         graphkit.load_verdicts(store, list(plausible(file)))
         found = RunOnFiles.read(file)
-        for kind in FILE_KINDS:
+        for kind in file_kinds():
             in_graph, in_file = graphkit.failures(store, run, kind), found.failures(kind)
             assert list(in_file) == list(in_graph), (run, kind)
             assert all(tuple(row) == named_queries()[kind].columns for row in in_file), kind
             counts[kind] += len(in_file)
     # The storefront's gold isn't stale: tests of other data compare that kind.
-    assert all(counts[kind] > 1 for kind in FILE_KINDS if kind != "stale-gold"), counts
+    assert all(counts[kind] > 1 for kind in file_kinds() if kind != "stale-gold"), counts
 
 
 def test_edges_that_the_graph_lacks_are_those_of_causes_and_page(shop: Path) -> None:
@@ -82,7 +82,7 @@ def test_stale_gold_is_that_of_the_graph(store: Store, tmp_path: Path) -> None:
     edges = [{"source": one, "relation": "CALLS", "target": two} for one, two in zip(nodes, nodes[1:], strict=False)]
     run = tiny(tmp_path / "small", artifacts=[{"id": one} for one in nodes], edges=edges)
     graphkit.evaluate(run, measures=["EdgeRecall"], store=store)
-    for kind in FILE_KINDS:
+    for kind in file_kinds():
         assert list(graphkit.file_failures(run, kind)) == list(graphkit.failures(store, "r", kind)), kind
     assert [row["question"] for row in graphkit.file_failures(run, "stale-gold")] == ["q2"]
 
@@ -109,8 +109,8 @@ def test_each_question_is_counted_once(store: Store, tmp_path: Path) -> None:
         edges=[{"source": a, "relation": b, "target": c} for one, (a, b, c) in edges.items() if one != "q7"],
     )
     graphkit.evaluate(run, measures=["EdgeRecall"], store=store)
-    on_files = {kind: graphkit.file_failures(run, kind) for kind in FILE_KINDS}
-    in_graph = {kind: graphkit.failures(store, "r", kind) for kind in FILE_KINDS}
+    on_files = {kind: graphkit.file_failures(run, kind) for kind in file_kinds()}
+    in_graph = {kind: graphkit.failures(store, "r", kind) for kind in file_kinds()}
     assert on_files == in_graph
     told = "of 5 questions with gold edges 1 failed, 1 missing, 1 not logged, 1 misses gold edges, 1 has them all"
     for found in (on_files, in_graph):
@@ -119,7 +119,7 @@ def test_each_question_is_counted_once(store: Store, tmp_path: Path) -> None:
 
 def test_kinds_are_named_queries_in_their_order() -> None:
     """The kinds that files suffice for are named queries, in the order in which these are shown."""
-    assert [query.name for query in failure_queries() if query.name in FILE_KINDS] == [*FILE_KINDS]
+    assert [query.name for query in failure_queries() if query.name in file_kinds()] == [*file_kinds()]
 
 
 def test_one_function_reads_and_answers(shop: Path) -> None:
@@ -141,7 +141,7 @@ def test_verdicts_on_an_earlier_answer_dont_count(tmp_path: Path) -> None:
     write_verdicts(grades / "lexical.verdicts.jsonl", [outdated, verdict("q2", claims=[unsupported])])
     found = RunOnFiles.read(run)
     assert [row["question"] for row in found.failures("unsupported-claims")] == ["q2"]
-    assert found.outdated == ("q1",)
+    assert found.outdated["verdicts"] == ("q1",)
     assert "such as q1" in found.messages()[0]
 
 

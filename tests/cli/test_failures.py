@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from graphkit.files.execution_files import write_executions
-from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.queries import named_queries
+from graphkit.plugins.judging.verdict_files import write_verdicts
+from graphkit.plugins.sandbox.execution_files import write_executions
 from tests.helpers import ROOT
 from tests.helpers.cli import Done, Graph, Row, inside
 from tests.helpers.cli import inside as graphkit

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of loading: an empty database, and a dataset that a test may change."""
+"""Fixtures of the tests of loading: a dataset that a test may change."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.database.store import Store
-from graphkit.graph.queries import schema_statements
 from tests.helpers.datasets import STOREFRONT
-
-
-@pytest.fixture
-def empty_store(store: Store) -> Store:
-    """Each database in turn, empty, with its constraints and indexes."""
-    store.schema(schema_statements())
-    return store
 
 
 @pytest.fixture

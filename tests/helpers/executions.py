@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphkit.records.executions import CodeTestResult, Execution
+from graphkit.plugins.sandbox.executions import CodeTestResult, Execution
 from graphkit.records.models import Answer
-from graphkit.records.verdicts import answer_hash
+from graphkit.records.scores import answer_hash
 from tests.helpers.datasets import read_jsonl
 from tests.helpers.made import made
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from graphkit.files.grades_beside import SCORES, file_beside
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
-from graphkit.files.verdict_files import SCORES, VERDICTS, file_beside, read_verdicts
+from graphkit.plugins.judging.verdict_files import VERDICTS, read_verdicts
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.scores import Score
-from graphkit.records.verdicts import Verdict
 from tests.helpers.api import Api, Reply, Script, message
 from tests.helpers.cli import Row, tiny
 

@@ -17,18 +17,21 @@ from typing import Any
 
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
-from graphkit.files.execution_files import write_executions
+from graphkit.files.grades_beside import grades_folder
 from graphkit.files.score_files import write_scores
-from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph import datasets as loading
-from graphkit.graph import execution_nodes, runs, score_nodes, stream, verdict_nodes, writing
+from graphkit.graph import runs, score_nodes, stream, writing
 from graphkit.graph.queries import cypher
-from graphkit.graph.verdict_nodes import judgings
 from graphkit.measures.judged import TESTED
 from graphkit.measures.outcome import RIGHT_ANSWER
 from graphkit.plugins.embedded import client as embedded
 from graphkit.plugins.embedded.locks import wait_until
-from graphkit.records.executions import Execution
+from graphkit.plugins.judging import verdict_nodes
+from graphkit.plugins.judging.verdict_files import write_verdicts
+from graphkit.plugins.judging.verdict_nodes import judgings
+from graphkit.plugins.sandbox import execution_nodes
+from graphkit.plugins.sandbox.execution_files import write_executions
+from graphkit.plugins.sandbox.executions import Execution
 from graphkit.records.scores import EXECUTION, GRAPHKIT, Score
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
 from tests.helpers.engines import free_port, start_neo4j

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
 from graphkit.records.ids import Places
 from graphkit.records.models import Answer
-from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
 from tests.helpers.datasets import read_jsonl
 from tests.helpers.made import made
 

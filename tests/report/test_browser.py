@@ -16,7 +16,7 @@ from tests.helpers.browsers import Opened, in_each_browser
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.verdicts import plausible, verdict
-from tests.report.test_verdict_view import SAID, hostile_verdicts
+from tests.plugins.judging.test_verdict_view import SAID, hostile_verdicts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -438,7 +438,7 @@ def test_an_answer_is_shown_claim_by_claim(opened: Opened, tmp_path: Path) -> No
     """Each claim shows its support, quote, chunk with rank, edge and citation with why not; then what wasn't shown."""
     failed = verdict("q1", grader="rubric", failure="refused", reason="it said no")
     run = cli.tiny(tmp_path)
-    opened.open(write_report([run], tmp_path / "r.html", PageOptions(verdicts=[SAID, failed])), "#r/q1")
+    opened.open(write_report([run], tmp_path / "r.html", PageOptions(beside=[SAID, failed])), "#r/q1")
     page = opened.page
     page.locator("#judged").wait_for()
     claims = page.locator("#detail .claims > li")
@@ -461,7 +461,7 @@ def test_verdicts_follow_the_run_and_the_question(opened: Opened, tmp_path: Path
     """Over two judged runs of the fixture each question shows the claims on its own answer, and others show none."""
     runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "bm25", "graph-v2")]
     verdicts = [one for run in runs[:2] for one in plausible(run)]
-    opened.open(write_report(runs, tmp_path / "r.html", PageOptions(verdicts=verdicts)))
+    opened.open(write_report(runs, tmp_path / "r.html", PageOptions(beside=verdicts)))
     page = opened.page
     judged = page.locator("#judges").inner_text()
     assert ["bm25" in judged, "graph-v2" in judged] == [True, False]
@@ -479,7 +479,7 @@ def test_hostile_verdicts_are_shown_and_never_run(opened: Opened, tmp_path: Path
     """Claims, quotes, citations, edges and reasons of hostile strings are shown as they are; nothing of it runs."""
     run = hostile_dataset(tmp_path)
     verdicts: Any = hostile_verdicts(run)
-    opened.open(write_report([run], tmp_path / "r.html", PageOptions(verdicts=verdicts)))
+    opened.open(write_report([run], tmp_path / "r.html", PageOptions(beside=verdicts)))
     page = opened.page
     links = page.locator("#table tbody th > a")
     for number, text in enumerate(HOSTILE):

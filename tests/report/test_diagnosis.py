@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.analysis.layers import NOT_JUDGED
-from graphkit.records.verdicts import Verdict
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.report import PageOptions, write_report
 from tests.helpers import cli
 from tests.helpers.datasets import write_jsonl
@@ -84,7 +84,7 @@ def test_equal_judges_stand_once(tmp_path: Path) -> None:
         Verdict.model_validate({**common, "run": run, "judge": judge, "grade": "right"})
         for run, judge in (("r", "one"), ("s", "one"), ("s", "two"))
     ]
-    page = _page(tmp_path, _run("r"), _run("s"), verdicts=verdicts)
+    page = _page(tmp_path, _run("r"), _run("s"), beside=verdicts)
     said = _said(page)
     assert said.count("Every run: one (m) judged 1 answer by rubric.") == 1
     assert said.count("B s: two (m) judged 1 answer by rubric.") == 1

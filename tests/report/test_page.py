@@ -15,8 +15,8 @@ import pytest
 from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.errors import InputError
 from graphkit.files.assets import storefront_code_folder
-from graphkit.records.executions import Execution
-from graphkit.records.verdicts import answer_hash
+from graphkit.plugins.sandbox.executions import Execution
+from graphkit.records.scores import answer_hash
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import packed, page_json, visible, visible_text
 from graphkit.report.rendering import script
@@ -145,7 +145,7 @@ def test_tests_decide_what_is_luck(tmp_path: Path) -> None:
     for status, word in (("success", "luck"), ("test_failure", "wrong")):
         of = {"run": "storefront-code-graph", "question": "sc-01", "language": "python"}
         done = Execution.model_validate({**of, "status": status, **hashed})
-        options = PageOptions(executions=[done])
+        options = PageOptions(beside=[done])
         page = Page(write_report([run], tmp_path / "r.html", options).read_text("utf-8"))
         spine = spine_of(page, asked)
         said = {"luck": "Right answer over a missed path: luck.", "wrong": "Wrong answer."}[word]

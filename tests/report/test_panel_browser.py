@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from graphkit import evaluate
-from graphkit.records.verdicts import answer_hash
+from graphkit.records.scores import answer_hash
 from graphkit.report import PageOptions, write_report
 from tests.helpers import cli
 from tests.helpers.browsers import Opened, in_each_browser
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.executions import result
-from tests.report.test_execution_view import execution
+from tests.plugins.sandbox.test_execution_view import execution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,7 +194,7 @@ def test_code_is_shown_once_and_without_fences(opened: Opened, tmp_path: Path) -
     text = "Add them:\n```python\ndef add(a, b):\n    return a\n```\nor in a shell:\n```\nexpr 1 + 2\n```"
     run = cli.tiny(tmp_path, cli.QUESTIONS, [{**cli.ANSWERS[0], "answer": text}, cli.ANSWERS[1]])
     done = execution("q1", result("adds"), answer=text, code="def add(a, b):\n    return a\n")
-    opened.open(write_report([run], tmp_path / "r.html", PageOptions(executions=[done])), "#r/q1")
+    opened.open(write_report([run], tmp_path / "r.html", PageOptions(beside=[done])), "#r/q1")
     answer = opened.page.locator("#answer")
     answer.wait_for()
     assert [" ".join(one.split()) for one in answer.locator("> *").all_inner_texts()] == [

@@ -12,13 +12,13 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.graph.execution_nodes import keep_executions
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import load_run
-from graphkit.graph.verdict_nodes import keep_verdicts
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.registry import MEASURES, resolve_measures
+from graphkit.plugins.judging.verdict_nodes import keep_verdicts
+from graphkit.plugins.sandbox.execution_nodes import keep_executions
 from graphkit.records.models import Answer, Question
 from tests.helpers import engines, executions
 from tests.helpers.datasets import read_jsonl

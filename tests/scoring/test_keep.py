@@ -16,11 +16,11 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.content import graph_content
-from graphkit.graph.verdict_nodes import keep_verdicts
 from graphkit.measures.outcome import Outcome, Stage
 from graphkit.plugins.compare.compare_runs import compare_runs
+from graphkit.plugins.judging.verdict_nodes import keep_verdicts
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.unanswered import MISSING
-from graphkit.records.verdicts import Verdict
 from graphkit.scoring.results import Row
 from graphkit.scoring.selection import Selection
 from tests.helpers.cli import Graph, write_lines

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.analysis.file_failures import FILE_KINDS
+from graphkit.analysis.file_failures import file_kinds
 from graphkit.database.store import Store
 from graphkit.graph.graph_schema import graph_schema
 from graphkit.graph.queries import NO_LIMIT, Query, analysis_queries, failure_queries, named_query
@@ -46,7 +46,7 @@ def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run
     assert compared > 150  # 198 without the pallets data
 
 
-@pytest.mark.parametrize("kind", sorted({*FILE_KINDS} - {"unsupported-claims", "stale-gold"}))
+@pytest.mark.parametrize("kind", sorted({*file_kinds()} - {"unsupported-claims", "stale-gold"}))
 def test_files_give_the_same_rows(kind: str, full_store: Store, runs: list[Run]) -> None:
     """Files suffice for some kinds: those rows are the rows of the query."""
     compared = 0

@@ -9,11 +9,12 @@ import pytest
 
 import graphkit as package
 from graphkit.errors import InputError
-from graphkit.files.execution_files import write_executions
+from graphkit.files.grades_beside import grades_folder
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores, write_scores
-from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph.score_nodes import gradings
+from graphkit.plugins.judging.verdict_files import write_verdicts
+from graphkit.plugins.sandbox.execution_files import write_executions
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, tiny, write_lines
 from tests.helpers.cli import inside as graphkit

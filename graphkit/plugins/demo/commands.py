@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from graphkit.files.dataset import Dataset
     from graphkit.plugins.compare.run_comparisons import RunComparison
     from graphkit.plugins.judging.grading.verdict_job import Graded
+    from graphkit.plugins.judging.verdicts import Verdict
     from graphkit.plugins.sandbox.execute_run import ExecutedRun
     from graphkit.records.progress import Progress
     from graphkit.records.scores import Score
-    from graphkit.records.verdicts import Verdict
     from graphkit.scoring.results import Evaluation
 
 RUNS = ("storefront-bm25", "storefront-graph")
@@ -265,7 +265,7 @@ def _execute(store: Store) -> _Code:
     options = PageOptions(
         title="Storefront, code",
         scores=[score for one in runs for score in one.scores],
-        executions=[each for one in runs for each in one.executions],
+        beside=[each for one in runs for each in one.executions],
     )
     page = write_report(files, Path(CODE_PAGE), options)
     explained = tuple(f"{row['question']}: {sentence('failed-executions', row)}" for row in rows)
@@ -275,7 +275,7 @@ def _execute(store: Store) -> _Code:
 def _write_page(files: Sequence[Path], scored: _Scored) -> Path:
     from graphkit.report import PageOptions, write_report
 
-    options = PageOptions(title="Storefront", scores=scored.judged, verdicts=scored.verdicts)
+    options = PageOptions(title="Storefront", scores=scored.judged, beside=scored.verdicts)
     return write_report(list(files), Path(PAGE), options)
 
 

@@ -12,8 +12,8 @@ from graphkit.records.words import shown
 if TYPE_CHECKING:
     from graphkit.analysis.layers import Scorecard
     from graphkit.plugins.compare.run_comparisons import RunComparison
+    from graphkit.plugins.judging.verdicts import AnswerClaim, Verdict
     from graphkit.plugins.sandbox.execute_run import ExecutedRun
-    from graphkit.records.verdicts import AnswerClaim, Verdict
     from graphkit.scoring.results import Evaluation
 
 #: The measures that are printed beside those of the layers.

@@ -19,6 +19,7 @@ from pydantic.types import StrictStr
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, given_run_name
+from graphkit.files.grades_beside import grades_folder
 from graphkit.files.jsonl import is_file_name, read_lines
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problem, Problems
@@ -26,7 +27,6 @@ from graphkit.files.reading import parse_record
 from graphkit.files.run_files import read_run
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.tables import is_table, meant, read_table, write_table
-from graphkit.files.verdict_files import grades_folder
 from graphkit.measures.case import Case
 from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.fields import Name, Record, RunName, Text

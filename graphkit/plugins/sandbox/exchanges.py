@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graphkit.plugins.sandbox.executions import CodeTestResult, ExecutionStatus
 from graphkit.plugins.sandbox.jobs import (
     AssertionVerdict,
     CallReply,
@@ -30,7 +31,6 @@ from graphkit.plugins.sandbox.limits import MIB, SandboxLimits
 from graphkit.plugins.sandbox.returned_values import UnusableResultError, parsed
 from graphkit.plugins.sandbox.sandbox import Sandbox
 from graphkit.plugins.sandbox.workers import Ended, ForgedError, StoppedError, WorkerSession
-from graphkit.records.executions import CodeTestResult, ExecutionStatus
 from graphkit.records.structs import CodeTestStruct
 
 #: The message of a program that dies for lack of memory.

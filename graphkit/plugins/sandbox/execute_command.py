@@ -83,7 +83,7 @@ def execute(
 
 
 def _show(run: Path, executed: ExecutedRun) -> None:
-    from graphkit.files.verdict_files import grades_folder
+    from graphkit.files.grades_beside import grades_folder
     from graphkit.measures.judged import TESTED
 
     rows: list[list[object]] = []

@@ -12,17 +12,17 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
-from graphkit.files.execution_files import EXECUTIONS, write_executions
+from graphkit.files.grades_beside import SCORES, file_beside, grades_folder
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.score_files import write_scores
-from graphkit.files.verdict_files import SCORES, file_beside, grades_folder
 from graphkit.graph.runs import refuse_other_run
 from graphkit.measures.judged import TESTED
+from graphkit.plugins.sandbox.execution_files import EXECUTIONS, write_executions
+from graphkit.plugins.sandbox.executions import Execution
 from graphkit.plugins.sandbox.questions import mistakes_in_tests
 from graphkit.plugins.sandbox.running import Unexecuted, execute_all
 from graphkit.plugins.sandbox.sandbox import Sandbox
-from graphkit.records.executions import Execution
 from graphkit.records.gold import gold_hash
 from graphkit.records.scores import EXECUTION, Score
 from graphkit.records.structs import QuestionStruct
@@ -203,9 +203,9 @@ def _into_graph(store: Store, run_file: Path, source: Dataset, executed: Execute
 
     A run that the graph stores in part stays so, and gets those of its stored questions; files have them all.
     """
-    from graphkit.graph.execution_nodes import keep_executions
     from graphkit.graph.runs import stored_part
     from graphkit.graph.score_nodes import load_scores
+    from graphkit.plugins.sandbox.execution_nodes import keep_executions
     from graphkit.scoring.evaluate import evaluate
 
     part = stored_part(store, executed.run, run_file)

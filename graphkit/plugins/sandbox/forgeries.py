@@ -14,10 +14,10 @@ import json
 from dataclasses import dataclass
 
 from graphkit.plugins.sandbox.exchanges import Code, run_test
+from graphkit.plugins.sandbox.executions import CodeTestResult
 from graphkit.plugins.sandbox.languages import Language, language_named
 from graphkit.plugins.sandbox.sandbox import Sandbox
 from graphkit.plugins.sandbox.snippets import fields_and_code, files_below
-from graphkit.records.executions import CodeTestResult
 from graphkit.records.structs import CodeTestStruct
 
 #: The time limit of each test of a forgery, in seconds.

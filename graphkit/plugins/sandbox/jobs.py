@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graphkit.plugins.sandbox.executions import CodeTestResult, ExecutionStatus
 from graphkit.plugins.sandbox.languages import Language
 from graphkit.plugins.sandbox.returned_values import UnusableResultError, decoded, parsed
 from graphkit.plugins.sandbox.value_equality import equal, same_output
 from graphkit.plugins.sandbox.value_texts import shown
-from graphkit.records.executions import CodeTestResult, ExecutionStatus
 from graphkit.records.structs import CodeTestStruct
 from graphkit.records.words import shortened
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphkit.plugins.sandbox.exchanges import Code, run_test
+from graphkit.plugins.sandbox.executions import CodeTestResult, Execution
 from graphkit.plugins.sandbox.extraction import extract
 from graphkit.plugins.sandbox.jobs import failed_test
 from graphkit.plugins.sandbox.languages import LANGUAGES, language_named
 from graphkit.plugins.sandbox.sandbox import Sandbox
-from graphkit.records.executions import CodeTestResult, Execution
+from graphkit.records.scores import answer_hash
 from graphkit.records.structs import CodeTestStruct, QuestionStruct
-from graphkit.records.verdicts import answer_hash
 
 
 def programs() -> list[Path]:

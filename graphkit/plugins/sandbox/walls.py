@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.plugins.sandbox import seccomp
+from graphkit.plugins.sandbox.executions import Mechanism
 from graphkit.plugins.sandbox.hosts import INSIDE, interpreter
 from graphkit.plugins.sandbox.limits import SandboxLimits
-from graphkit.records.executions import Mechanism
 
 #: The options of the interpreter, which ignore the user's settings, packages and caches.
 FLAGS = ("-s", "-S", "-P", "-B", "-X", "utf8")

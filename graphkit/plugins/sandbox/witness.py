@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from graphkit.files.leftovers import held_folder
+from graphkit.plugins.sandbox.executions import Mechanism
 from graphkit.plugins.sandbox.hosts import interpreter
 from graphkit.plugins.sandbox.inside.watching import LOOK
 from graphkit.plugins.sandbox.limits import SandboxLimits
 from graphkit.plugins.sandbox.workers import Ended
-from graphkit.records.executions import Mechanism
 
 #: System calls that attempts make by their numbers.
 _CALLS = (

@@ -55,7 +55,7 @@ def _verdict(run: RunOnFiles, row: Row, invalid: str | None) -> tuple[str, str]:
         broken = found.wrong and found.cause is not None
         lines = [*found.lines(), *said] if broken else [*said, *found.lines()]
         return FAILED, "\n".join(lines)
-    if row.outcome is not None and not _judged(run.cases[row.question], row, bool(run.verdicts.get(row.question))):
+    if row.outcome is not None and not _judged(run.cases[row.question], row, bool(run.of("verdicts", row.question))):
         return SKIPPED, one_line(f"nothing could be judged: {row.outcome.undecided}")
     return PASSED, ""
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset
+from graphkit.files.grades_beside import SCORES, graded_files
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
-from graphkit.files.verdict_files import SCORES, graded_files
 from graphkit.plugins.judging.grading.grade_run import GradingOptions, grade
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
 from graphkit.plugins.judging.judges.contract import Judge

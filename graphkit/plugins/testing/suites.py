@@ -15,10 +15,11 @@ from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.errors import one_line
 from graphkit.files.dataset import Dataset
 from graphkit.files.file_locks import locked
+from graphkit.files.grades_beside import SCORES, graded_files
 from graphkit.files.problems import Problems
-from graphkit.files.verdict_files import SCORES, VERDICTS, graded_files
 from graphkit.graph.digests import content_digest, dataset_digest
 from graphkit.measures.registry import require_computed
+from graphkit.plugins.judging.verdict_files import VERDICTS
 from graphkit.plugins.testing.node_names import safe
 from graphkit.plugins.testing.question_verdicts import question_verdicts
 from graphkit.plugins.testing.recorded_answers import Again, SystemUnderTest

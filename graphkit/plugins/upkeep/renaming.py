@@ -17,13 +17,12 @@ from graphkit.errors import InputError
 from graphkit.files.assets import command_text
 from graphkit.files.dataset import given_run_name
 from graphkit.graph.commit_names import commits_state, resolve_commits
-from graphkit.graph.execution_nodes import reservation_of_executions
+from graphkit.graph.given_parts import judges_of_run, part_key, reservation_of_executions, reservation_of_verdicts
 from graphkit.graph.known_names import refuse_renaming, require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved, unfinished_loads
 from graphkit.graph.runs import reservation_of_run
 from graphkit.graph.score_nodes import reservation_of_scores
-from graphkit.graph.verdict_nodes import judgings, part_key, reservation_of_verdicts
 from graphkit.graph.writing import CLEARED, clear
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.repetition_names import repetition_name, repetition_of
@@ -155,7 +154,7 @@ def _begin(store: Store, names: Mapping[str, str], command: Sequence[str]) -> No
 def _parts(store: Store, old: str, new: str) -> list[tuple[str, str]]:
     """Return the names of the reservations of what belongs to a run, under both of its names."""
     parts = [reservation_of_scores, reservation_of_executions]
-    parts += [partial(reservation_of_verdicts, judge=judge) for judge in judgings(store, old)]
+    parts += [partial(reservation_of_verdicts, judge=judge) for judge in judges_of_run(store, old)]
     return [(part(old), part(new)) for part in parts]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.files.verdict_files import grades_folder
+from graphkit.files.grades_beside import grades_folder
 from tests.gradings import key_of
 from tests.helpers.api import Api, Reply, message, served
 from tests.helpers.cli import Done, inside

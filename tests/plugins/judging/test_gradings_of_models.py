@@ -13,10 +13,11 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.files.file_locks import locked
+from graphkit.files.grades_beside import SCORES, graded_files
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
-from graphkit.files.verdict_files import SCORES, VERDICTS, graded_files, read_verdicts
 from graphkit.plugins.compare.summaries import summarize
+from graphkit.plugins.judging.verdict_files import VERDICTS, read_verdicts
 from tests.helpers import engines
 from tests.helpers.api import served
 from tests.helpers.cli import COMMAND, Done, Graph, environment, inside

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.files.verdict_files import VERDICTS, graded_files, write_verdicts
+from graphkit.files.grades_beside import graded_files
+from graphkit.plugins.judging.verdict_files import VERDICTS, write_verdicts
 from tests.helpers.cli import Row, inside, write_lines
 from tests.helpers.cli import inside as graphkit
 from tests.helpers.datasets import STOREFRONT

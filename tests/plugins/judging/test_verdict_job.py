@@ -21,7 +21,7 @@ from graphkit.plugins.judging.judges.contract import Opinion
 from graphkit.plugins.judging.judges.lexical import LexicalJudge
 from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.plugins.judging.llm.requests import Usage
-from graphkit.records.verdicts import Verdict
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.scoring.evaluate import evaluate
 from graphkit.scoring.results import NOT_GIVEN
 from tests.helpers.datasets import STOREFRONT

@@ -13,8 +13,8 @@ from graphkit import InputError
 from graphkit.database.store import Store
 from graphkit.files.assets import storefront_code_folder
 from graphkit.graph.opening import prepared
-from graphkit.records.executions import Execution
-from graphkit.records.verdicts import answer_hash
+from graphkit.plugins.sandbox.executions import Execution
+from graphkit.records.scores import answer_hash
 from graphkit.report import write_report
 from graphkit.scoring.intervals import ALL_EQUAL
 from tests.helpers import cli

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from graphkit.plugins.sandbox.executions import CodeTestResult, Execution
 from graphkit.plugins.sandbox.running import execute_all, programs
 from graphkit.plugins.sandbox.sandbox import Sandbox, open_sandbox
-from graphkit.records.executions import CodeTestResult, Execution
 from graphkit.records.models import Question
 from graphkit.records.structs import QuestionStruct, struct_of
 from tests.helpers.sandboxes import WALL_NAMES, wall_here

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.plugins.sandbox.attempts import Attempt, attempts
+from graphkit.plugins.sandbox.executions import Mechanism
 from graphkit.plugins.sandbox.proof import AttemptResult, prove
 from graphkit.plugins.sandbox.walls import NO_WALL, WALLS, Wall
-from graphkit.records.executions import Mechanism
 
 NAMED: dict[Mechanism, Wall] = {wall.name: wall for wall in (*WALLS, NO_WALL)}
 

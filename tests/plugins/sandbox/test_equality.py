@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 
 from graphkit.plugins.sandbox.exchanges import Code, run_test
+from graphkit.plugins.sandbox.executions import CodeTestResult
 from graphkit.plugins.sandbox.forgeries import Forgery, forgeries
 from graphkit.plugins.sandbox.languages import JAVASCRIPT, PYTHON, Language
 from graphkit.plugins.sandbox.running import programs
 from graphkit.plugins.sandbox.sandbox import Sandbox, open_sandbox
-from graphkit.records.executions import CodeTestResult
 from graphkit.records.structs import CodeTestStruct
 from tests.helpers.sandboxes import WALL_NAMES, wall_here
 

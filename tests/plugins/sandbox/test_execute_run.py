@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.execution_files import read_executions
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.measures.judged import TESTED
 from graphkit.plugins.sandbox.execute_run import execute
+from graphkit.plugins.sandbox.execution_files import read_executions
 from graphkit.plugins.sandbox.running import programs
 from graphkit.plugins.sandbox.sandbox import Sandbox, open_sandbox
 from graphkit.scoring.evaluate import evaluate

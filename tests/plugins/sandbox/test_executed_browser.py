@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from graphkit.records.executions import Execution
+from graphkit.plugins.sandbox.execution_view import AROUND, LINES, TESTS
+from graphkit.plugins.sandbox.executions import Execution
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible, visible_text
-from graphkit.report.execution_view import AROUND, LINES, TESTS
 from tests.helpers import cli
 from tests.helpers.browsers import Opened
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.executions import result as one
 from tests.helpers.pages import HOSTILE, hostile_dataset
-from tests.report.test_execution_view import RIGHT, WRONG, execution, hostile_executions
+from tests.plugins.sandbox.test_execution_view import RIGHT, WRONG, execution, hostile_executions
 
 
 def _page(run: Path, *executions: Execution) -> Path:
-    return write_report([run], run.parent.parent / "page.html", PageOptions(executions=executions))
+    return write_report([run], run.parent.parent / "page.html", PageOptions(beside=executions))
 
 
 def _words(opened: Opened, selector: str) -> str:
@@ -137,7 +137,7 @@ def test_a_run_without_executions_beside_one_with(opened: Opened, tmp_path: Path
     other = write_jsonl(
         tmp_path / "runs" / "s.jsonl", [{**row, "run": "s"} for row in cli.ANSWERS if isinstance(row, dict)]
     )
-    opened.open(write_report([run, other], tmp_path / "r.html", PageOptions(executions=[WRONG])))
+    opened.open(write_report([run, other], tmp_path / "r.html", PageOptions(beside=[WRONG])))
     page = opened.page
     page.select_option("#run", label="B s")
     page.wait_for_url("**run=s")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from graphkit.plugins.sandbox.executions import CodeTestResult
 from graphkit.plugins.sandbox.jobs import KINDS, CallReply, inputs_of, job_of, read_reply, result_of
 from graphkit.plugins.sandbox.languages import PYTHON
 from graphkit.plugins.sandbox.returned_values import SetValue, UnusableResultError
-from graphkit.records.executions import CodeTestResult
 from graphkit.records.structs import CodeTestStruct
 from tests.plugins.sandbox.running import in_python
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from graphkit.plugins.sandbox.executions import CodeTestResult, Execution
 from graphkit.plugins.sandbox.limits import MIB, SandboxLimits
 from graphkit.plugins.sandbox.running import Unexecuted, execute_all
 from graphkit.plugins.sandbox.sandbox import Sandbox, open_sandbox
-from graphkit.records.executions import CodeTestResult, Execution
 from graphkit.records.models import Question
+from graphkit.records.scores import answer_hash
 from graphkit.records.structs import QuestionStruct, struct_of
-from graphkit.records.verdicts import answer_hash
 from tests.helpers.sandboxes import WALL_NAMES, wall_here
 
 

@@ -12,12 +12,12 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.execution_nodes import keep_executions, load_executions
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher, schema_statements
 from graphkit.graph.reservations import reserved, unfinished_loads
 from graphkit.graph.score_nodes import Grading, keep_scores, load_scores
-from graphkit.graph.verdict_nodes import keep_verdicts, load_verdicts
+from graphkit.plugins.judging.verdict_nodes import keep_verdicts, load_verdicts
+from graphkit.plugins.sandbox.execution_nodes import keep_executions, load_executions
 from graphkit.plugins.upkeep import renaming
 from graphkit.plugins.upkeep.removal import remove_dataset, remove_run
 from graphkit.plugins.upkeep.renaming import rename_run

@@ -19,10 +19,10 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.content import graph_content, in_older_form
-from graphkit.graph.execution_nodes import executed
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.score_nodes import gradings, held_values
-from graphkit.graph.verdict_nodes import judgings
+from graphkit.plugins.judging.verdict_nodes import judgings
+from graphkit.plugins.sandbox.execution_nodes import executed
 from graphkit.plugins.upkeep.removal import remove_dataset
 from graphkit.plugins.upkeep.schema_migration import migrate
 from tests.helpers.cli import Graph, inside

@@ -22,8 +22,8 @@ from graphkit.plugins.view import served_page as module
 from graphkit.plugins.view.page_server import PageServer
 from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.gold import gold_hash
+from graphkit.records.scores import answer_hash
 from graphkit.records.structs import QuestionStruct
-from graphkit.records.verdicts import answer_hash
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.served import JSON, ask, served, served_page, serving

@@ -28,11 +28,11 @@ from graphkit.records.words import counted, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphkit.analysis.judge_cost import JudgeCost
     from graphkit.plugins.judging.grading.grade_run import GradingOptions
     from graphkit.plugins.judging.grading.judge_setup import GradingEstimate, JudgeOptions
     from graphkit.plugins.judging.grading.verdict_job import Graded
-    from graphkit.records.verdicts import Verdict
+    from graphkit.plugins.judging.judge_cost import JudgeCost
+    from graphkit.plugins.judging.verdicts import Verdict
 
 # Defaults repeat those of the library, because importing it would make help slow; a test compares both.
 JUDGE = "lexical"
@@ -128,10 +128,11 @@ def grade(
 
     Scores and verdicts are kept beside the run and in the graph.
     """
-    from graphkit.analysis import gate_outcomes, gates
-    from graphkit.analysis.judge_cost import judge_cost, require_verdicts
-    from graphkit.analysis.spot_check_files import kept_checks
+    from graphkit.analysis import gate_outcomes
     from graphkit.plugins.judging.grading.grade_run import cost_of_run, estimate_grading
+    from graphkit.plugins.judging.judge_cost import judge_cost, require_verdicts
+    from graphkit.plugins.judging.trust.kappa_gate import min_kappa as kappa_held
+    from graphkit.plugins.judging.trust.spot_check_files import kept_checks
 
     run, judge = about.run, model.for_library()
     options = asked.for_library(
@@ -154,7 +155,7 @@ def grade(
     if graded.warning:
         say(f"warning: {graded.warning}")
     if min_kappa is not None:
-        gate_outcomes.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
+        gate_outcomes.hold(kappa_held([graded.run], graded.scores, kept_checks([run]), min_kappa))
     require_verdicts(graded.verdicts, judge.max_cost)
 
 
@@ -202,7 +203,7 @@ def _show_estimate(found: GradingEstimate) -> None:
 
 
 def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:
-    from graphkit.files.verdict_files import grades_folder
+    from graphkit.files.grades_beside import grades_folder
     from graphkit.scoring.measure_summaries import scored_in_words
 
     rows = [

@@ -17,12 +17,12 @@ from graphkit.records.words import counted
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from graphkit.analysis.spot_check_files import KeptCheck
     from graphkit.files.problems import Problems
     from graphkit.plugins.judging.trust.grade_check import GradeCheck
     from graphkit.plugins.judging.trust.rejudging import RejudgeOptions, Rejudging
     from graphkit.plugins.judging.trust.sheet_check import SheetCheck
     from graphkit.plugins.judging.trust.spot_check import SpotCheck
+    from graphkit.plugins.judging.trust.spot_check_files import KeptCheck
     from graphkit.plugins.judging.trust.subjects import Subject
     from graphkit.records.scores import Score
 
@@ -87,9 +87,10 @@ class SubjectOptions:
 
     def warning(self, scores: Iterable[Score]) -> str | None:
         """Print and return a warning if judge and answering model are of one family."""
-        from graphkit.analysis.own_family import own_family_warnings
+        from graphkit.files.run_files import answering_model
+        from graphkit.plugins.judging.model_families import judges_of, self_evaluations
 
-        warning = next(iter(own_family_warnings(self.run, scores, self.answered_by)), None)
+        warning = next(iter(self_evaluations(judges_of(scores), [answering_model(self.run, self.answered_by)])), None)
         if warning:
             say(f"warning: {warning}")
         return warning
@@ -184,17 +185,18 @@ def spot_check(
 
 def _hold(sheet: SheetOptions, checked: SheetCheck | GradeCheck, *checks: KeptCheck) -> None:
     """Fail if the judge's agreement with the person is too low, or not known."""
-    from graphkit.analysis import gate_outcomes, gates
+    from graphkit.analysis import gate_outcomes
+    from graphkit.plugins.judging.trust.kappa_gate import min_kappa as kappa_held
 
     if sheet.min_kappa is not None:
         runs, measures = [checked.subject.run], [checked.measure]
-        gate_outcomes.hold(gates.min_kappa(runs, checked.scores, checks, sheet.min_kappa, measures))
+        gate_outcomes.hold(kappa_held(runs, checked.scores, checks, sheet.min_kappa, measures))
 
 
 def _show_check(about: SubjectOptions, scores: Sequence[Score], found: SpotCheck, kept: bool) -> None:
     """Print a spot check, which gates find later if it is ``kept``."""
-    from graphkit.analysis.spot_check_files import keep
     from graphkit.plugins.judging.commands.trust_tables import print_spot_check
+    from graphkit.plugins.judging.trust.spot_check_files import keep
 
     place = keep(about.run, found.kept()) if kept else None
     facts = {"kept": None if place is None else str(place), "warning": about.warning(scores)}
@@ -231,7 +233,7 @@ def _note_changed(questions: Sequence[str]) -> None:
 
 
 def _opened_sheet(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOptions, model: str | None) -> SheetCheck:
-    from graphkit.files.verdict_files import grades_folder
+    from graphkit.files.grades_beside import grades_folder
     from graphkit.plugins.judging.trust.sheet_check import SheetCheck
     from graphkit.plugins.judging.trust.subjects import read_answers, read_questions
 

@@ -16,10 +16,10 @@ from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.file_locks import locked
+from graphkit.files.grades_beside import grading_lock
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import answering_model
-from graphkit.files.verdict_files import grading_lock
 from graphkit.graph.runs import refuse_other_run
 from graphkit.plugins.judging.grading.judge_setup import (
     ANTHROPIC,
@@ -42,9 +42,9 @@ from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS
 from graphkit.plugins.judging.judges.own_rubric import load_rubric
 from graphkit.plugins.judging.judges.verdict_request import TRIES
 from graphkit.plugins.judging.llm.requests import ModelError
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
-from graphkit.records.verdicts import Verdict
 from graphkit.shards import event_loop
 
 WAITING = "note: another grading of this run is being kept; this one waits for it"
@@ -295,7 +295,7 @@ def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, o
     """
     from graphkit.graph.runs import stored_part
     from graphkit.graph.score_nodes import load_scores
-    from graphkit.graph.verdict_nodes import keep_verdicts
+    from graphkit.plugins.judging.verdict_nodes import keep_verdicts
     from graphkit.scoring.evaluate import evaluate
 
     part = stored_part(store, graded.run, run_file)

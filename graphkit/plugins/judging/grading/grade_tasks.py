@@ -21,9 +21,9 @@ from graphkit.plugins.judging.judges.model_judge import ModelJudge
 from graphkit.plugins.judging.judges.own_rubric import rubric_of
 from graphkit.plugins.judging.llm.requests import ABOUT
 from graphkit.plugins.judging.llm.shared_model import ASK, RemoteModel, SharedModel
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
-from graphkit.records.verdicts import Verdict
 from graphkit.shards.chunks import chunk_size
 from graphkit.shards.driver_link import DriverLink
 from graphkit.shards.driver_service import Contact, Handler, serving

@@ -20,10 +20,10 @@ from graphkit.plugins.judging.judges.contract import Finding, Grader, Judge, eff
 from graphkit.plugins.judging.judges.forms import unscored
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS, materials_of
 from graphkit.plugins.judging.judges.verdict_request import ask, prompt_hash
+from graphkit.plugins.judging.model_families import self_evaluation
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.gold import gold_hash
-from graphkit.records.model_families import self_evaluation
-from graphkit.records.scores import Score
-from graphkit.records.verdicts import Verdict, answer_hash
+from graphkit.records.scores import Score, answer_hash
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.read_runs import ReadRun
 from graphkit.shards.event_loop import in_parallel

@@ -6,27 +6,19 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from graphkit.files.grades_beside import SCORES, file_beside, graded_files, grades_folder, of_scores
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores, write_scores
-from graphkit.files.verdict_files import (
-    SCORES,
-    VERDICTS,
-    file_beside,
-    graded_files,
-    grades_folder,
-    read_verdicts,
-    verdicts_beside,
-    write_verdicts,
-)
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.plugins.judging.grading.verdict_job import Graded, RunToGrade
 from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.catalogue import GRADERS
 from graphkit.plugins.judging.judges.contract import Grader
-from graphkit.records.scores import Score
+from graphkit.plugins.judging.verdict_files import VERDICTS, read_verdicts, write_verdicts
+from graphkit.plugins.judging.verdicts import Verdict
+from graphkit.records.scores import Score, answer_hash
 from graphkit.records.unanswered import is_failure
-from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
 
 
@@ -73,7 +65,7 @@ def with_other_models(run_file: Path, run: RunToGrade, graded: Graded) -> Graded
     """
     own = _files_of(run_file, graded)[0]
     for score_file in graded_files(run_file, SCORES):
-        verdict_file = verdicts_beside(score_file)
+        verdict_file = of_scores(score_file, VERDICTS)
         if score_file == own or not verdict_file.is_file():
             continue
         said = read_verdicts([verdict_file], Problems("skip"))

@@ -19,7 +19,7 @@ from graphkit.plugins.judging.judges.contract import Finding, Grader, Reading
 from graphkit.plugins.judging.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain, unscored
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import PARTS
-from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, TraversedEdge
+from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, TraversedEdge
 from graphkit.records.words import counted, shortened
 
 #: The measures that follow from the claims.

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.plugins.judging.llm.requests import Usage
-from graphkit.records.verdicts import AnswerClaim, Citation
+from graphkit.plugins.judging.verdicts import AnswerClaim, Citation
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from graphkit.plugins.judging.judges.forms import unscored
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import TRUNCATED, Prompt, parts_of, text_of
 from graphkit.plugins.judging.llm.requests import ModelError, Usage
-from graphkit.records.verdicts import Verdict
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.words import shortened
 
 #: How many times a judge is asked for one verdict.

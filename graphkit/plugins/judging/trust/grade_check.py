@@ -14,8 +14,7 @@ from graphkit.plugins.judging.trust.label_scales import LabelScale, persons_scal
 from graphkit.plugins.judging.trust.labels import Labels
 from graphkit.plugins.judging.trust.spot_check import SpotCheck, check
 from graphkit.plugins.judging.trust.subjects import Subject
-from graphkit.records.scores import PERSON_GRADE, Score
-from graphkit.records.verdicts import answer_hash
+from graphkit.records.scores import PERSON_GRADE, Score, answer_hash
 
 #: The measures of graphkit that grade whether an answer is right. The first has the two grades of a person.
 OF_RIGHT = ("Correct", "RubricGrade", "ScaleGrade")

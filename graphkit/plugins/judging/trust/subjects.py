@@ -8,13 +8,12 @@ from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.dataset import Dataset
-from graphkit.files.person_grades import is_by_person
+from graphkit.files.grades_beside import SCORES, graded_files, is_by
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.files.score_files import read_scores
-from graphkit.files.verdict_files import SCORES, graded_files
 from graphkit.plugins.judging.judge_versions import JudgeVersion
-from graphkit.records.scores import Score
+from graphkit.records.scores import PERSON, Score
 from graphkit.records.structs import QuestionStruct
 
 #: The default measure, if the judge gave it.
@@ -67,7 +66,7 @@ def subject(
     ``files`` hold scores; by default they are those beside the run. ``model`` is needed if several models of the judge
     gave the same measure.
     """
-    read = list(files) or [path for path in graded_files(run_file, SCORES) if not is_by_person(path)]
+    read = list(files) or [path for path in graded_files(run_file, SCORES) if not is_by(PERSON, path)]
     if not read:
         remedy = "Grade it first (`graphkit grade`), or name the scores with --scores."
         raise InputError("no judge has graded this run", where=str(run_file), remedy=remedy)

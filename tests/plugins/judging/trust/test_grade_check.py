@@ -11,8 +11,7 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.plugins.judging.trust.grade_check import GradeCheck, grade_check
 from graphkit.plugins.judging.trust.subjects import Subject
-from graphkit.records.scores import PERSON_GRADE, Score
-from graphkit.records.verdicts import answer_hash
+from graphkit.records.scores import PERSON_GRADE, Score, answer_hash
 from tests.helpers.judged import VALUES, values, write_scores
 
 NAMES = ("q1", "q2", "q3", "q4")

@@ -14,11 +14,11 @@ from graphkit.files.run_files import answering_model
 from graphkit.plugins.judging.judges.contract import Opinion
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import Prompt
+from graphkit.plugins.judging.model_families import family_of, self_evaluation, self_evaluations
 from graphkit.plugins.judging.trust.bias import Swapped, bias, padded, swapped
 from graphkit.plugins.judging.trust.consistency import compare_repeats, consistency
 from graphkit.plugins.judging.trust.effects import between_judges, drift, effects
 from graphkit.plugins.judging.trust.rejudge_contract import Variant
-from graphkit.records.model_families import family_of, self_evaluation, self_evaluations
 from graphkit.records.scores import Score
 from tests.helpers.judged import graded, values
 

@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.database.store import Store
-from graphkit.graph.answered import EXECUTION, by_run, refuse_outdated, refuse_unknown
+from graphkit.graph.answered import Kind, by_run, refuse_outdated, refuse_unknown
+from graphkit.graph.given_parts import reservation_of_executions
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.right_answers import decide
 from graphkit.graph.rows import fields_of
 from graphkit.graph.writing import batched, clear
-from graphkit.records.executions import Execution
+from graphkit.plugins.sandbox.executions import Execution
+
+#: Its words in messages.
+EXECUTION = Kind("execution", "of", "executed")
 
 #: Questions whose executions one transaction writes.
 QUESTIONS = 100
@@ -38,11 +42,6 @@ class Executed:
     executions: int
     complete: bool = True
     current: bool = True
-
-
-def reservation_of_executions(run: str) -> str:
-    """Return the name of the reservation of a run's executions."""
-    return f"executions of {run}"
 
 
 def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> int:
@@ -62,16 +61,6 @@ def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> 
         decide(store, run)
         held.complete("load/executions_complete", {"run": run, "executions": stored})
     return stored
-
-
-def clear_executions(store: Store, run: str, questions: Sequence[str] | None = None) -> None:
-    """Delete the executions of a run; all of them are marked as deleted before.
-
-    ``questions`` are those whose executions are deleted; by default all.
-    """
-    if questions is None:
-        store.write(cypher("load/forget_executions"), {"run": run})
-    clear(store, "load/clear_executions", {"run": run, "questions": questions})
 
 
 def executed(store: Store, run: str) -> Executed | None:

@@ -6,9 +6,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.schemas import json_schema
 from graphkit.records.scores import Score
-from graphkit.records.verdicts import Verdict
 
 SCORE = {"run": "r", "question": "q", "measure": "m"}
 VERDICT = {"run": "r", "question": "q", "grader": "claims", "judge": "lexical", "prompt_hash": "0"}

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
+from graphkit.files.grades_beside import SCORES, graded_files, grades_folder
 from graphkit.files.problems import Problems
-from graphkit.files.verdict_files import SCORES, VERDICTS, graded_files, grades_folder, read_verdicts, write_verdicts
+from graphkit.plugins.judging.verdict_files import VERDICTS, read_verdicts, write_verdicts
 from tests.helpers.verdicts import claim, verdict
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphkit.analysis.judge_cost import judge_cost
-from graphkit.errors import InputError
+from graphkit.plugins.judging.judge_cost import judge_cost
+from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
 from graphkit.records.usage import Spread
-from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
 
 #: Characters of a text that are shown.
@@ -21,29 +20,6 @@ CLAIMS = 100
 EVIDENCE = 10
 LISTED = 50
 FIELDS = 40
-
-
-def verdicts_on(run: str, verdicts: Iterable[Verdict], questions: Iterable[str]) -> dict[str, list[Verdict]]:
-    """Return the verdicts on one run by question.
-
-    Raises
-    ------
-    InputError
-        A verdict is on a question that isn't in the dataset.
-    """
-    known = set(questions)
-    found: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        if verdict.run != run:
-            continue
-        if verdict.question not in known:
-            raise InputError(
-                f"the verdict of {verdict.judge} by {verdict.grader} is on {verdict.question!r}, which isn't in the "
-                "dataset",
-                remedy="Correct its id, or remove it.",
-            )
-        found.setdefault(verdict.question, []).append(verdict)
-    return found
 
 
 def judges(verdicts: Mapping[str, Sequence[Verdict]], cost: Spread | None) -> list[dict[str, Any]]:

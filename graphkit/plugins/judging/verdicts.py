@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
@@ -167,8 +166,3 @@ class Verdict(Record):
                     there = counted(len(self.citations), "citation")
                     raise ValueError(f"claims.{number}.cited: citation {place} doesn't exist: there are {there}")
         return self
-
-
-def answer_hash(answer: str) -> str:
-    """Return the SHA-256 of an answer, which shows whether a verdict is out of date."""
-    return hashlib.sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graphkit.errors import GateError, InputError
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.usage import Spread
-from graphkit.records.verdicts import Verdict
 from graphkit.records.words import counted
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from graphkit.files.atomic import write_records
 from graphkit.files.problems import Problems
 from graphkit.files.reading import each_once, read_records
-from graphkit.files.verdict_files import holds
-from graphkit.records.executions import Execution
+from graphkit.plugins.sandbox.executions import Execution
 
 #: The ending of the names of files of executions beside a run.
 EXECUTIONS = ".executions"
@@ -40,12 +39,3 @@ def write_executions(path: Path, executions: Iterable[Execution]) -> None:
         The file can't be written.
     """
     write_records(path, executions)
-
-
-def holds_executions(path: Path) -> bool:
-    """Return whether a file holds executions.
-
-    >>> holds_executions(Path("execution.executions.jsonl")), holds_executions(Path("execution.scores.jsonl"))
-    (True, False)
-    """
-    return holds(path, EXECUTIONS)

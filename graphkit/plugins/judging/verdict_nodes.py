@@ -16,20 +16,21 @@ from itertools import chain
 from typing import Any
 
 from graphkit.database.store import Store
-from graphkit.graph.answered import VERDICT, refuse_outdated, refuse_unknown
+from graphkit.graph.answered import Kind, refuse_outdated, refuse_unknown
+from graphkit.graph.given_parts import clear_verdicts, reservation_of_verdicts, verdict_key
 from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.right_answers import decide
-from graphkit.graph.rows import Rows, digest, fields_of
-from graphkit.graph.writing import batched, clear
-from graphkit.records.verdicts import Verdict
+from graphkit.graph.rows import Rows, fields_of
+from graphkit.graph.writing import batched
+from graphkit.plugins.judging.verdicts import Verdict
+
+#: Its words in messages.
+VERDICT = Kind("verdict", "on", "graded")
 
 #: Questions whose verdicts one transaction writes: each may have tens of claims, with their evidence.
 QUESTIONS = 100
-
-#: The queries that delete verdicts.
-_PARTS = ("load/clear_verdicts", "load/clear_claims", "load/clear_citations")
 
 #: The fields of a verdict that its node keeps; the grader's own form stays in the file.
 _KEPT = (
@@ -53,20 +54,6 @@ class Judging:
     current: bool = True
 
 
-def reservation_of_verdicts(run: str, judge: str) -> str:
-    """Return the name of the reservation of a judge's verdicts on a run."""
-    return f"verdicts of {judge} on {run}"
-
-
-def part_key(run: str, question: str, judge: str, grader: str, position: int) -> str:
-    """Return the key of a claim or a citation, at its position in the verdict."""
-    return f"{_prefix(run, question, judge, grader)}/{position}"
-
-
-def _prefix(run: str, question: str, judge: str, grader: str) -> str:
-    return digest({"run": run, "question": question, "judge": judge, "grader": grader})
-
-
 def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict]) -> int:
     """Replace all verdicts of a judge on a run in the graph, by any grader, and return how many were stored.
 
@@ -84,28 +71,13 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
     with reserved(store, reservation_of_verdicts(run, judge)) as held:
         require_run(store, run)
         store.write(cypher("load/judgings"), mark)
-        _clear(store, run, judge)
+        clear_verdicts(store, run, judge)
         for batch in batched(by_question.items(), QUESTIONS):
             _write(store, run, [_question_row(run, judge, question, some) for question, some in batch])
             held.beat()
         decide(store, run)
         held.complete("load/judgings_complete", {**mark, "verdicts": stored})
     return stored
-
-
-def clear_verdicts(store: Store, run: str, questions: Sequence[str] | None = None) -> None:
-    """Delete the verdicts on a run with their claims and citations; all of them are marked as deleted before.
-
-    ``questions`` are those whose verdicts are deleted; by default all.
-    """
-    if questions is None:
-        store.write(cypher("load/clear_judgings"), {"run": run})
-    _clear(store, run, None, questions)
-
-
-def _clear(store: Store, run: str, judge: str | None, questions: Sequence[str] | None = None) -> None:
-    for part in _PARTS:
-        clear(store, part, {"run": run, "judge": judge, "questions": questions})
 
 
 def judgings(store: Store, run: str) -> dict[str, Judging]:
@@ -170,7 +142,7 @@ def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdic
             {**fields_of(verdict, _KEPT), "notes": list(verdict.notes), "left_out": list(verdict.left_out)}
         )
         mark = {"run": run, "question": question, "judge": judge, "grader": verdict.grader}
-        prefix = _prefix(run, question, judge, verdict.grader)
+        prefix = verdict_key(run, question, judge, verdict.grader)
         for position, claim in enumerate(verdict.claims):
             key, edge = f"{prefix}/{position}", claim.edge
             lists["claims"].append(

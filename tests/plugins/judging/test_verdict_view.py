@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.verdict_files import grades_folder, write_verdicts
-from graphkit.records.scores import Score
-from graphkit.records.verdicts import Citation, Verdict, answer_hash
+from graphkit.files.grades_beside import grades_folder
+from graphkit.plugins.judging.verdict_files import write_verdicts
+from graphkit.plugins.judging.verdict_view import CLAIMS, LISTED, TEXT, judged
+from graphkit.plugins.judging.verdicts import Citation, Verdict
+from graphkit.records.scores import Score, answer_hash
 from graphkit.report import PageOptions, write_report
-from graphkit.report.verdict_view import CLAIMS, LISTED, TEXT, judged
 from tests.helpers import cli
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.datasets import write_jsonl
@@ -59,7 +60,7 @@ def test_an_answer_that_a_judge_graded_is_marked(tmp_path: Path) -> None:
     run = tiny(tmp_path)
     person = Score(run="r", question="q1", measure="PersonGrade", value=1.0, grader="person:ann")
     page = Page(
-        write_report(run, tmp_path / "r.html", PageOptions(verdicts=[SAID, RUBRIC], scores=[person])).read_text("utf-8")
+        write_report(run, tmp_path / "r.html", PageOptions(beside=[SAID, RUBRIC], scores=[person])).read_text("utf-8")
     )
     outcomes = page.json("summary")["runs"][0]["questions"]
     assert [(one["answer"], "judged" in one["flags"]) for one in outcomes] == [("right", False), ("wrong", True)]
@@ -78,7 +79,7 @@ def test_verdicts_lie_in_the_block_of_their_question(tmp_path: Path) -> None:
     """Each question's verdicts stand under its place, beside its details; verdicts on other runs are left alone."""
     run = tiny(tmp_path)
     stranger = verdict("q9", run="another")
-    page = Page(write_report([run], tmp_path / "p.html", PageOptions(verdicts=[RUBRIC, SAID, stranger])).read_text())
+    page = Page(write_report([run], tmp_path / "p.html", PageOptions(beside=[RUBRIC, SAID, stranger])).read_text())
     details, said = page.json("d-0-0"), page.json("j-0-0")
     assert list(details) == ["0", "1"] == list(said)
     assert [one["grader"] for place in ("0", "1") for one in said[place]] == ["claims", "rubric"]
@@ -89,7 +90,7 @@ def test_verdicts_lie_in_the_block_of_their_question(tmp_path: Path) -> None:
 def test_a_verdict_on_a_question_that_is_not_there(tmp_path: Path) -> None:
     """A verdict on a question that the dataset doesn't hold is refused by name."""
     with pytest.raises(InputError, match="the verdict of lexical by claims is on 'q9'"):
-        write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(verdicts=[verdict("q9")]))
+        write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(beside=[verdict("q9")]))
 
 
 def test_the_page_names_its_judges(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
         verdict("q2"),
     ]
     text = " ".join(
-        Page(write_report([run], tmp_path / "p.html", PageOptions(verdicts=verdicts)).read_text()).text.split()
+        Page(write_report([run], tmp_path / "p.html", PageOptions(beside=verdicts)).read_text()).text.split()
     )
     assert "j (big) judged 2 answers by claims, rubric." in text
     assert "No verdict that can be used: 1 refused" in text
@@ -120,11 +121,11 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
 def test_the_page_warns_of_a_judge_of_ones_own_kind(tmp_path: Path) -> None:
     """If judge and answering model are of one family a warning stands at the judges, once a family."""
     said = [verdict(one, judge="j", model="claude-opus-4-5", answered_by="claude-haiku-4-5") for one in ("q1", "q2")]
-    text = Page(write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(verdicts=said)).read_text()).text
+    text = Page(write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(beside=said)).read_text()).text
     assert text.count("Warning: judge and answering model are of one family (Claude") == 1
     assert "judge bias RUN.jsonl --against FILE" in text
     other = [verdict("q1", judge="j", model="claude-opus-4-5", answered_by="gpt-5")]
-    text = Page(write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(verdicts=other)).read_text()).text
+    text = Page(write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(beside=other)).read_text()).text
     assert "Warning:" not in text
 
 
@@ -138,7 +139,7 @@ def test_a_verdict_on_a_former_answer_is_reported_and_not_shown(tmp_path: Path) 
         verdict("q2", answer_hash=answer_hash("then")),
         verdict("q2", grader="rubric"),
     ]
-    page = Page(write_report([run], tmp_path / "p.html", PageOptions(verdicts=said)).read_text())
+    page = Page(write_report([run], tmp_path / "p.html", PageOptions(beside=said)).read_text())
     shown = page.json("j-0-0")
     assert [[one["grader"] for one in shown[place]] for place in ("0", "1")] == [["claims"], ["rubric"]]
     assert "Warning: 1 verdict on an answer that has changed since isn't shown (q2)" in page.text
@@ -180,7 +181,7 @@ def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     run = hostile_dataset(tmp_path / "d")
     before = Page(write_report([run], tmp_path / "before.html").read_text())
     verdicts = hostile_verdicts(run)
-    text = write_report([run], tmp_path / "after.html", PageOptions(verdicts=verdicts)).read_text()
+    text = write_report([run], tmp_path / "after.html", PageOptions(beside=verdicts)).read_text()
     after = Page(text)
     assert len(after.scripts) == len(before.scripts) + 1
     kinds = {tag for tag, _ in after.elements}

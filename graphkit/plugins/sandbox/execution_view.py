@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from graphkit.errors import InputError
-from graphkit.records.executions import CodeTestResult, Execution, ExecutionStatus
+from graphkit.plugins.sandbox.executions import CodeTestResult, Execution, ExecutionStatus
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
 
 #: Words for the status of an execution, in the order in which the page lists them.
@@ -42,30 +41,6 @@ NAMED = 5
 
 #: The line ends of an interpreter.
 _LINE_END = re.compile(r"\r\n|\r|\n")
-
-
-def executions_on(run: str, executions: Iterable[Execution], questions: Iterable[str]) -> dict[str, Execution]:
-    """Return the executions of one run by question.
-
-    Raises
-    ------
-    InputError
-        An execution is of a question that isn't in the dataset, or an answer has two.
-    """
-    known = set(questions)
-    found: dict[str, Execution] = {}
-    for execution in executions:
-        if execution.run != run:
-            continue
-        question = execution.question
-        if question not in known:
-            what = f"the execution of {question!r} is of a question that isn't in the dataset"
-            raise InputError(what, remedy="Correct its id, or remove it.")
-        if question in found:
-            what = f"the answer of {run} to {question!r} has a second execution"
-            raise InputError(what, remedy="Remove one of them.")
-        found[question] = execution
-    return found
 
 
 def executed(execution: Execution) -> dict[str, Any]:

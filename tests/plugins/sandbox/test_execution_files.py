@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.execution_files import EXECUTIONS, holds_executions, read_executions, write_executions
+from graphkit.files.grades_beside import graded_files, grades_folder, holds
 from graphkit.files.problems import Problems
-from graphkit.files.verdict_files import graded_files, grades_folder
+from graphkit.plugins.sandbox.execution_files import EXECUTIONS, read_executions, write_executions
 from tests.helpers.executions import execution, result
 
 
@@ -70,6 +70,6 @@ def test_executions_lie_beside_the_run(tmp_path: Path) -> None:
     for name in ("execution.scores.jsonl", "execution.executions.jsonl.zst", "execution.executions.jsonl.bak"):
         (folder / name).touch()
     assert [path.name for path in graded_files(run, EXECUTIONS)] == ["execution.executions.jsonl.zst"]
-    assert [path.name for path in sorted(folder.iterdir()) if holds_executions(path)] == [
+    assert [path.name for path in sorted(folder.iterdir()) if holds(path, EXECUTIONS)] == [
         "execution.executions.jsonl.zst"
     ]

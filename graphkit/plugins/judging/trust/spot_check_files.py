@@ -13,7 +13,7 @@ from pydantic.types import StrictFloat, StrictInt, StrictStr
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.file_locks import locked
-from graphkit.files.verdict_files import file_beside, grades_folder, grading_lock
+from graphkit.files.grades_beside import file_beside, grades_folder, grading_lock
 from graphkit.records.fields import Count, Name, Record
 
 ENDING = ".spot-check.json"

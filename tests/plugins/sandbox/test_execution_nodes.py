@@ -11,11 +11,11 @@ import graphkit
 from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
-from graphkit.graph import execution_nodes
-from graphkit.graph.execution_nodes import Executed, executed, keep_executions, load_executions
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.score_nodes import load_scores
-from graphkit.records.executions import CodeTestResult, Execution
+from graphkit.plugins.sandbox import execution_nodes
+from graphkit.plugins.sandbox.execution_nodes import Executed, executed, keep_executions, load_executions
+from graphkit.plugins.sandbox.executions import CodeTestResult, Execution
 from graphkit.records.scores import Score
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.executions import execution, result

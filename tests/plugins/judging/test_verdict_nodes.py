@@ -11,12 +11,13 @@ import graphkit
 from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
-from graphkit.graph import runs, verdict_nodes
+from graphkit.graph import runs
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.score_nodes import load_scores
-from graphkit.graph.verdict_nodes import Judging, judgings, keep_verdicts, load_verdicts
-from graphkit.records.scores import Score
-from graphkit.records.verdicts import Citation, Verdict, answer_hash
+from graphkit.plugins.judging import verdict_nodes
+from graphkit.plugins.judging.verdict_nodes import Judging, judgings, keep_verdicts, load_verdicts
+from graphkit.plugins.judging.verdicts import Citation, Verdict
+from graphkit.records.scores import Score, answer_hash
 from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
 from tests.helpers.verdicts import claim, plausible, verdict
 

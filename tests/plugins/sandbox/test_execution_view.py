@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.verdict_files import grades_folder
-from graphkit.records.executions import CodeTestResult, Execution
-from graphkit.records.verdicts import answer_hash
+from graphkit.files.grades_beside import grades_folder
+from graphkit.plugins.sandbox.execution_view import AROUND, ATTEMPTS, LINES, TESTS, TEXT, WORDS, executed
+from graphkit.plugins.sandbox.executions import CodeTestResult, Execution
+from graphkit.records.scores import answer_hash
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible_text
-from graphkit.report.execution_view import AROUND, ATTEMPTS, LINES, TESTS, TEXT, WORDS, executed
 from tests.helpers import cli, executions
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.datasets import write_jsonl
@@ -52,7 +52,7 @@ EMPTY = execution("q2", one("zero", "no_code"), one("one", "no_code"), mechanism
 
 def _page(run: Path, *executions: Execution) -> Page:
     out = run.parent.parent / "page.html"
-    return Page(write_report([run], out, PageOptions(executions=executions)).read_text("utf-8"))
+    return Page(write_report([run], out, PageOptions(beside=executions)).read_text("utf-8"))
 
 
 def _text(page: Page) -> str:
@@ -150,7 +150,7 @@ def test_a_page_without_executions_knows_none(tmp_path: Path) -> None:
     """Executions of other runs change no byte, and without any the data and the page name none."""
     run = tiny(tmp_path)
     plain = write_report([run], tmp_path / "plain.html").read_bytes()
-    stranger = PageOptions(executions=[execution("q1", run="another")])
+    stranger = PageOptions(beside=[execution("q1", run="another")])
     assert write_report([run], tmp_path / "other.html", stranger).read_bytes() == plain
     page = Page(plain.decode())
     assert "h-executed" not in {values.get("id") for _, values in page.elements}
@@ -223,7 +223,7 @@ def test_hostile_executions_stay_text(tmp_path: Path) -> None:
     """No text of an execution becomes an element, a script, an attribute or an escape sequence of the page."""
     run = hostile_dataset(tmp_path / "d")
     before = Page(write_report([run], tmp_path / "before.html").read_text("utf-8"))
-    options = PageOptions(executions=hostile_executions())
+    options = PageOptions(beside=hostile_executions())
     text = write_report([run], tmp_path / "after.html", options).read_text("utf-8")
     after = Page(text)
     assert len(after.scripts) == len(before.scripts) + 1

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.analysis.gates import min_kappa
-from graphkit.analysis.spot_check_files import KeptCheck, file_of, keep, kept_checks
 from graphkit.errors import InputError
+from graphkit.plugins.judging.trust.kappa_gate import min_kappa
+from graphkit.plugins.judging.trust.spot_check_files import KeptCheck, file_of, keep, kept_checks
 from graphkit.records.scores import Score
 from tests.helpers.judged import values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphkit.analysis.judge_cost import judge_cost
+from graphkit.plugins.judging.judge_cost import judge_cost
 from graphkit.records.usage import Figures, summarised
 from tests.helpers.verdicts import verdict
 
