@@ -7,8 +7,6 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +17,9 @@ import pytest
 
 from graphkit.files.leftovers import FOLDERS
 from graphkit.scoring.file_scoring import SMALL
-from tests.helpers.cli import COMMAND, Graph, Row, environment, inside, write_lines
+from tests.helpers import forked
+from tests.helpers.cli import Graph, Row, inside, write_lines
+from tests.helpers.forked import Forked
 from tests.helpers.judged import values, write_scores
 from tests.helpers.served import ask, ended_at_once
 
@@ -50,10 +50,9 @@ def data(tmp_path: Path) -> Path:
 
 @dataclass
 class Viewing:
-    """A running command: its process and streams, the first line that it printed, and all of it at its end."""
+    """A running command: its process, the first line that it printed, and all of it at its end."""
 
-    process: subprocess.Popen[bytes]
-    streams: Path
+    process: Forked
     first: str = ""
     out: str = ""
     err: str = ""
@@ -81,35 +80,29 @@ class Viewing:
         """Send a signal, and wait for the end."""
         self.process.send_signal(number)
         self.code = self.process.wait(60)
-        self.out, self.err = ((self.streams / name).read_text() for name in ("out", "err"))
+        self.out, self.err = self.process.written()
         assert "Traceback" not in self.out + self.err
 
 
 @contextmanager
 def viewing(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[Viewing]:
     """Start the command, wait for its last line before it waits itself, and end it."""
-    with tempfile.TemporaryDirectory() as folder:
-        streams = Path(folder)
-        with (streams / "out").open("wb") as out, (streams / "err").open("wb") as err:
-            command = [*COMMAND, "view", *map(str, arguments)]
-            process = subprocess.Popen(
-                command, cwd=cwd, env=environment(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err
-            )
-        started = Viewing(process, streams)
-        try:
-            until = time.monotonic() + 60
-            while "Ctrl-C" not in (said := (streams / "err").read_text()):
-                assert process.poll() is None, said
-                assert time.monotonic() < until
-                time.sleep(0.02)
-            started.first = (streams / "out").read_text().partition("\n")[0]
-            yield started
-            if started.code is None:
-                started.end()
-            assert started.code == 0, started.err
-        finally:
-            process.kill()
-            process.wait()
+    process = forked.command("view", *arguments, cwd=cwd, env=env)
+    started = Viewing(process)
+    try:
+        until = time.monotonic() + 60
+        while "Ctrl-C" not in (said := process.written()[1]):
+            assert process.poll() is None, said
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        started.first = process.written()[0].partition("\n")[0]
+        yield started
+        if started.code is None:
+            started.end()
+        assert started.code == 0, started.err
+    finally:
+        process.kill()
+        process.wait()
 
 
 # Start and end -----------------------------------------------------------------------------------------------------
