@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphkit.cli.terminal import console, say
-from graphkit.records.progress import Progress
+from graphkit.records.progress import RESTS_AT_FORK, Progress
 
 if TYPE_CHECKING:
     from rich import progress as bars
@@ -22,6 +22,63 @@ if TYPE_CHECKING:
 
 #: How often the progress of a run is printed without a terminal, in seconds.
 LINE_EVERY = 10.0
+
+#: How often a display is drawn, in seconds.
+REFRESHED_EVERY = 0.1
+
+
+class _Clock:
+    """Calls a function every so many seconds until it returns False, in a thread that rests while this process forks.
+
+    So scoring may fork its workers: spawned ones would import everything again.
+    """
+
+    def __init__(self, seconds: float, tick: Callable[[], bool]) -> None:
+        self._seconds = seconds
+        self._tick = tick
+        self._due = time.monotonic() + seconds
+        self._ticks = True
+        self.go_on()
+        _clocks.append(self)
+
+    def go_on(self) -> None:
+        """Begin, or go on after :meth:`rest`."""
+        self._resting = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=RESTS_AT_FORK, daemon=True)
+        self._thread.start()
+
+    def rest(self) -> None:
+        """End the thread."""
+        self._resting.set()
+        self._thread.join()
+
+    def end(self) -> None:
+        """End the thread for good."""
+        _clocks.remove(self)
+        self.rest()
+
+    def _run(self) -> None:
+        while self._ticks and not self._resting.wait(self._due - time.monotonic()):
+            self._ticks = self._tick()
+            self._due = time.monotonic() + self._seconds
+
+
+#: The clocks that go.
+_clocks: list[_Clock] = []
+
+
+def _rest() -> None:
+    for clock in _clocks:
+        clock.rest()
+
+
+def _go_on() -> None:
+    for clock in _clocks:
+        clock.go_on()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_rest, after_in_parent=_go_on, after_in_child=_clocks.clear)
 
 
 class _Shown:
@@ -35,10 +92,7 @@ class _Shown:
         self._task = display.add_task(title, total=None, done="") if display is not None else None
         self._totals: dict[str, int] = {}
         self._done: Counter[str] = Counter()
-        self._timer = threading.Timer(LINE_EVERY, self._say) if display is None else None
-        if self._timer is not None:
-            self._timer.daemon = True
-            self._timer.start()
+        self._clock = _Clock(LINE_EVERY, self._say) if display is None else None
         _shown.append(self)
 
     def __call__(self, kind: str, count: int) -> None:
@@ -53,8 +107,8 @@ class _Shown:
     def close(self) -> None:
         """Show it no longer."""
         _shown.remove(self)
-        if self._timer is not None:
-            self._timer.cancel()
+        if self._clock is not None:
+            self._clock.end()
         if self._display is not None and self._task is not None:
             self._display.remove_task(self._task)
             for outer in _shown[-1:]:
@@ -76,8 +130,9 @@ class _Shown:
         if self._display is not None and self._task is not None:
             self._display.update(self._task, done=str(self))
 
-    def _say(self) -> None:
+    def _say(self) -> bool:
         say(f"{self._title} ... {self}".rstrip())
+        return False  # one line is enough
 
 
 #: What is going on, the outermost first.
@@ -98,14 +153,22 @@ def shown_progress(title: str) -> Iterator[Progress]:
     if outermost:
         _display = _new_display()
         _display.start()
+        clock = _Clock(REFRESHED_EVERY, _refreshed)
     shown = _Shown(title, _display)
     try:
         yield shown
     finally:
         shown.close()
         if outermost and _display is not None:
+            clock.end()
             _display.stop()
             _display = None
+
+
+def _refreshed() -> bool:
+    if _display is not None:
+        _display.refresh()
+    return True
 
 
 def _new_display() -> bars.Progress:
@@ -117,7 +180,8 @@ def _new_display() -> bars.Progress:
         bars.TextColumn("{task.fields[done]}", markup=False),
         bars.TimeElapsedColumn(),
     )
-    return bars.Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False)
+    shown_on = console(stderr=True)
+    return bars.Progress(*columns, console=shown_on, transient=True, redirect_stdout=False, auto_refresh=False)
 
 
 @dataclass

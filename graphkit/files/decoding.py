@@ -7,6 +7,7 @@ models, which accept them or report what is wrong, so that there is one set of m
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -17,6 +18,9 @@ from graphkit.records.shapes import OUTPUTS
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, Name, QuestionStruct, RunName
 
 S = TypeVar("S", bound=Struct)
+
+#: Returns the value of a line; it is looked at and converted, which costs half of decoding the line twice.
+decoded: Callable[[bytes], Any] = msgspec.json.Decoder().decode
 
 #: The errors of the decoder on a line that it refuses.
 UNDECODED = (msgspec.MsgspecError, UnicodeError, RecursionError)
@@ -86,7 +90,7 @@ class LineDecoder(Generic[S]):
                 fields.append((field.name, kind, msgspec.field(default=self._run)))
             else:
                 fields.append((field.name, kind) if field.required else (field.name, kind, _default(field)))
-        fields += [(attribute, msgspec.Raw, UNSET) for attribute in self.unknown]
+        fields += [(attribute, Any, UNSET) for attribute in self.unknown]
         spelled: Any = msgspec.defstruct(
             f"{self._kind.__name__}Spelled",
             fields,
@@ -96,11 +100,11 @@ class LineDecoder(Generic[S]):
             forbid_unknown_fields=True,
             kw_only=True,
         )
-        #: Returns the struct of a line, or raises one of ``UNDECODED`` if the model must read it.
-        self.decode: Callable[[bytes], S] = msgspec.json.Decoder(spelled).decode
+        #: Returns the struct of a line's value, or raises one of ``UNDECODED`` if the model must read the line.
+        self.convert: Callable[[Any], S] = partial(msgspec.convert, type=spelled)
 
     def learn(self, line: bytes, refusal: Exception | None = None) -> S | None:
-        """Learn the spelling and the unknown names of a line that :attr:`decode` refuses; return its record or None.
+        """Learn the spelling and the unknown names of a line that :attr:`convert` refuses; return its record or None.
 
         The spelling is that of the first line whose refusal unknown names alone don't explain. After it, only a
         ``refusal`` because of an unknown field of the record itself is examined; that of a part names its place.
@@ -130,7 +134,7 @@ class LineDecoder(Generic[S]):
         self.unknown |= {f"unknown_{number}": name for number, name in enumerate(new, len(self.unknown))}
         self._build()
         try:
-            return self.decode(line)
+            return self.convert(decoded(line))
         except UNDECODED:
             return None
 

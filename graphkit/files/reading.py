@@ -13,15 +13,15 @@ import msgspec
 from msgspec import Struct
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import UNDECODED, LineDecoder
+from graphkit.files.decoding import UNDECODED, LineDecoder, decoded
 from graphkit.files.intake import is_too_dense
 from graphkit.files.json_stream import fault
 from graphkit.files.jsonl import find_file, read_lines, run_of_file
 from graphkit.files.problems import Problem, Problems, shortened
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
-from graphkit.records.json_once import RepeatedKeyError, each_key_once, repeats_a_key
+from graphkit.records.json_once import RepeatedKeyError, each_key_once, may_repeat_a_key, repeats_a_key
 from graphkit.records.question_texts import QuestionTexts
-from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of
+from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of, turn_backward_steps
 from graphkit.records.three_texts import ThreeTexts, doubtful
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
@@ -277,18 +277,24 @@ class RecordReader(Generic[S]):
 
     def parse(self, number: int, line: bytes) -> S | None:
         """Return the record of a line; None for a blank line, or after adding a problem."""
+        # Each step here runs for every record of a run.
         try:
-            found = self._lines.decode(line)
+            value = decoded(line)
+            found = self._lines.convert(value)
+            doubtful = may_repeat_a_key(line, value)
         except UNDECODED as refusal:
             return self._look_at(number, line, refusal)
-        # Each step here runs for every record of a run.
-        if repeats_a_key(line):
+        if (doubtful and repeats_a_key(line)) or (self._of_run and found.run.isspace()):  # type: ignore[attr-defined]
             return self._by_model(number, line)
-        if self._of_run and found.run.isspace():  # type: ignore[attr-defined]
-            return self._by_model(number, line)
+        if b"~" in line or b"\\" in line:
+            self._turn(found)
         if self._lines.unknown:
             self._note_unknown(number, found)
         return found
+
+    def _turn(self, found: S) -> None:
+        if isinstance(found, AnswerStruct | QuestionStruct):
+            turn_backward_steps(found)
 
     def _look_at(self, number: int, line: bytes, refusal: Exception) -> S | None:
         """Return the record of a line that the decoder refuses."""
@@ -297,6 +303,7 @@ class RecordReader(Generic[S]):
         found = self._lines.learn(line, refusal)
         if found is None or (self._of_run and found.run.isspace()) or repeats_a_key(line):  # type: ignore[attr-defined]
             return self._by_model(number, line)
+        self._turn(found)
         self._note_unknown(number, found)
         return found
 

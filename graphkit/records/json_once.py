@@ -37,15 +37,23 @@ def strict_json(text: str | bytes) -> Any:
 
 
 def repeats_a_key(line: bytes) -> bool:
-    """Return whether an object in a line of JSON has a key twice.
-
-    A decoder keeps the last value, so the line has fewer colons when it is encoded again: three times as quick as
-    looking at each key, which happens only if the colons differ. On a log of 20,000 questions (46 MB) this takes 0.3 s
-    of the 13 s of `graphkit evaluate`.
-    """
+    """Return whether an object in a line of JSON has a key twice."""
     with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):  # of a number, in an unknown field
-        if _encode(_decode(line)).count(b":") == line.count(b":") and b"\\u003" not in line:
-            return False
+        return may_repeat_a_key(line, _decode(line)) and _repeats(line)
+    return _repeats(line)
+
+
+def may_repeat_a_key(line: bytes, value: Any) -> bool:
+    """Return whether an object in a line of JSON may have a key twice, from the value that msgspec decodes.
+
+    That keeps the last value of a key, so the line has fewer colons when it is encoded again. It is three times as
+    quick as a look at each key.
+    """
+    encoded = _encode(value)
+    return encoded != line and (encoded.count(b":") != line.count(b":") or b"\\u003" in line)
+
+
+def _repeats(line: bytes) -> bool:
     try:
         json.loads(line, object_pairs_hook=each_key_once)
     except RepeatedKeyError:

@@ -7,6 +7,9 @@ from collections.abc import Callable
 #: Receives a kind of thing and how many of it have been done since the last call.
 Progress = Callable[[str, int], None]
 
+#: The name of a thread that ends before this process forks, and begins again in the parent.
+RESTS_AT_FORK = "graphkit-rests-at-fork"
+
 
 def quiet(kind: str, count: int) -> None:
     """Report no progress."""

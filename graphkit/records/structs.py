@@ -44,10 +44,6 @@ class StepStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=Tru
     optional: bool = False
     evidence: str | None = None
 
-    def __post_init__(self) -> None:
-        if (along := forwards(self.relation)) is not None:
-            self.source, self.relation, self.target = self.target, along, self.source
-
 
 class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """Twin of :class:`graphkit.records.models.GoldPath`."""
@@ -152,11 +148,6 @@ class TraversalStepStruct(Struct, gc=False, forbid_unknown_fields=True):
     target_commit: Label | None = None
     directed: bool = True
 
-    def __post_init__(self) -> None:
-        if (along := forwards(self.relation)) is not None:
-            self.source, self.relation, self.target = self.target, along, self.source
-            self.source_commit, self.target_commit = self.target_commit, self.source_commit
-
 
 class ToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):
     """Twin of :class:`graphkit.records.models.ToolCall`."""
@@ -217,6 +208,20 @@ class EdgeStruct(Struct, gc=False, forbid_unknown_fields=True):
     source: Name
     relation: Name
     target: Name
+
+
+def turn_backward_steps(record: QuestionStruct | AnswerStruct) -> None:
+    """Turn the steps whose relations say that they were walked backwards (``~CALLS``) as their edges point."""
+    if isinstance(record, AnswerStruct):
+        for step in record.traversal or ():
+            if (along := forwards(step.relation)) is not None:
+                step.source, step.relation, step.target = step.target, along, step.source
+                step.source_commit, step.target_commit = step.target_commit, step.source_commit
+        return
+    for path in record.paths:
+        for gold in path.steps:
+            if (along := forwards(gold.relation)) is not None:
+                gold.source, gold.relation, gold.target = gold.target, along, gold.source
 
 
 def model_of(kind: type[Struct]) -> type[Record]:

@@ -31,6 +31,7 @@ from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import trials_remedy
 from graphkit.files.spool import Spool
 from graphkit.records.collector import RARELY
+from graphkit.records.progress import RESTS_AT_FORK
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.batches import SIZE, Batch, BatchScorer, Part, batches
@@ -334,7 +335,8 @@ def _parts(job: Job, workers: int | None) -> tuple[Callable[[str], int], Iterato
     """Return the hash that all processes share, and the part of each batch in order."""
     workers = _processes(workers, job.run_file)
     # Forking is quick but unsafe beside other threads.
-    fork = threading.active_count() == 1 and hasattr(os, "fork")
+    others = [one for one in threading.enumerate() if one.name != RESTS_AT_FORK]
+    fork = len(others) == 1 and hasattr(os, "fork")
     if not fork and any(type(measure).__module__ == "__main__" for measure in job.measures):
         workers = 1  # a process that isn't forked can't find the class: its __main__ is another
     # Python's own hash costs nothing, but only processes forked from one another agree on it.

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 CONFIDENCE = 0.95
 
+_USUAL_QUANTILE = 1.959963984540054
+
 
 @lru_cache(maxsize=8)
 def normal_quantile(confidence: float = CONFIDENCE) -> float:
@@ -16,7 +18,9 @@ def normal_quantile(confidence: float = CONFIDENCE) -> float:
     >>> round(normal_quantile(), 4)
     1.96
     """
-    from scipy.special import ndtri  # scipy.stats would take longer to import than most runs to score
+    if confidence == CONFIDENCE:
+        return _USUAL_QUANTILE  # the import of scipy would take longer than most runs to score
+    from scipy.special import ndtri
 
     return float(ndtri((1 + confidence) / 2))
 
