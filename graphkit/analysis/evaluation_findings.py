@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from graphkit.analysis.config import BY_TEXT
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
@@ -13,7 +14,6 @@ from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding
 from graphkit.analysis.mending import MendingPlace
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
-from graphkit.analysis.standings import Lead, incomparable, leading
 from graphkit.files.assets import command_text
 from graphkit.measures.outcome import RIGHT, UNDECIDED, Outcome, stage_counts, two_by_two
 from graphkit.measures.owners import Owner, owner_of
@@ -24,6 +24,9 @@ from graphkit.records.words import counted
 from graphkit.scoring.export import RunsVerdict
 from graphkit.scoring.repeated_systems import RepeatedSystem
 from graphkit.scoring.results import Evaluation, Row
+
+if TYPE_CHECKING:
+    from graphkit.analysis.standings import Lead
 
 #: How many measures the table and a finding name.
 MEASURES, SEVERE = 10, 5
@@ -43,7 +46,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     ``names`` are what other commands call its runs, as stored or as files, and ``more`` are options that these need.
     """
     results = evaluated.results
-    lead = leading(results, evaluated.plan.layers)
+    lead = _lead(evaluated)
     verdict = runs_verdict(evaluated, lead)
     findings = [*gate_findings(evaluated.gates)]
     for card, result in zip(evaluated.cards, results, strict=False):
@@ -278,6 +281,14 @@ def _given(results: Sequence[Evaluation]) -> set[str]:
     return {score.measure for result in results for score in result.given}
 
 
+def _lead(evaluated: EvaluatedRuns) -> Lead | None:
+    if len(evaluated.results) == 1:
+        return None
+    from graphkit.analysis.standings import leading
+
+    return leading(evaluated.results, evaluated.plan.layers)
+
+
 def runs_verdict(evaluated: EvaluatedRuns, lead: Lead | None = None) -> RunsVerdict | None:
     """Return the verdict over several runs, which every output of an evaluation has; None for one run.
 
@@ -290,8 +301,10 @@ def runs_verdict(evaluated: EvaluatedRuns, lead: Lead | None = None) -> RunsVerd
         repeated.runs
     ) == {one.run for one in results}:
         return RunsVerdict(repeated_in_words(repeated))
-    lead = lead if lead is not None else leading(results, evaluated.plan.layers)
+    lead = lead if lead is not None else _lead(evaluated)
     if lead is None:
+        from graphkit.analysis.standings import incomparable
+
         return RunsVerdict(incomparable(results))
     found, of = lead.verdict, f", of {len(results)} runs" if len(results) > 2 else ""
     measure = None if found.result is None else found.result.measure

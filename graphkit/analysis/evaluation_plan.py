@@ -129,7 +129,7 @@ class EvaluationPlan:
         # One that is computed and given as well stays: it is refused.
         asked = [one for one, of in known.items() if str(of or one) not in given or (of is not None and of.computed)]
         chosen = self._resolved(asked or ([] if self.options.measures else self.config.default_measures()))
-        named = [*self.gated, *self.selection.measures]
+        named = [*self.gated, *(self.selection.measures if self.options.keep else ())]
         return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in named if one not in given])]))
 
     @cached_property
@@ -141,6 +141,8 @@ class EvaluationPlan:
 
     def _kept(self) -> list[str]:
         """Return the texts of the rule with the names of measures in the results."""
+        if not self.options.keep:
+            return []
         given = {score.measure for score in self.scores}
         named = self.selection.named(lambda name: name if name in given else str(self._resolved([name])[0]))
         return named.texts
@@ -275,7 +277,7 @@ class EvaluationPlan:
         return dataclasses.replace(
             self.options,
             measures=self._chosen(runs, notify),
-            outcomes=(self.layered or self.selection.by_outcome) and not self.undirected,
+            outcomes=(self.layered or bool(self.options.keep and self.selection.by_outcome)) and not self.undirected,
             undirected=self.layered and self.undirected,
             keep=self._kept(),
         )
