@@ -65,7 +65,8 @@ class RankingMeasure(Measure):
         if self.level is not None:
             case = case.at_level(self.level)
         if not self.sets or not case.question.evidence_sets:
-            return self._value(case)
+            reason = case.unranked
+            return self.ranked(case) if reason is None else self.unranked(case, reason)
         found = [self._value(one) for one in case.by_evidence_set]
         values = [one for one in found if not isinstance(one, Unscored)]
         return max(values) if values else found[0]

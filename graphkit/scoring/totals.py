@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from operator import mul
 
 from graphkit.measures.base import Unscored
 from graphkit.records.bounds import exact_parts
@@ -45,7 +46,7 @@ class Totals:
     def add_values(self, index: int, values: Sequence[float]) -> None:
         """Add the values of some scored questions, by the measure of that index."""
         self.parts[index] = exact_parts([*values, *self.parts[index]])
-        self.squares[index] = exact_parts([*(value * value for value in values), *self.squares[index]])
+        self.squares[index] = exact_parts([*map(mul, values, values), *self.squares[index]])
         self.scored[index] += len(values)
 
     def add_unscored(self, index: int, values: Iterable[float | str | Unscored]) -> None:
