@@ -6,21 +6,28 @@ models, which accept them or report what is wrong, so that there is one set of m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from graphkit.records.aliases import ANSWER, EDGE, QUESTION, Spellings, fields_by_other_name
+from graphkit.records.json_once import may_repeat_a_key
 from graphkit.records.shapes import OUTPUTS
-from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, Name, QuestionStruct, RunName
+from graphkit.records.structs import (
+    AnswerStruct,
+    ArtifactStruct,
+    ChunkStruct,
+    EdgeStruct,
+    Name,
+    QuestionStruct,
+    RunName,
+    TraversalStepStruct,
+)
 
 S = TypeVar("S", bound=Struct)
-
-#: Returns the value of a line; it is looked at and converted, which costs half of decoding the line twice.
-decoded: Callable[[bytes], Any] = msgspec.json.Decoder().decode
 
 #: The errors of the decoder on a line that it refuses.
 UNDECODED = (msgspec.MsgspecError, UnicodeError, RecursionError)
@@ -33,10 +40,21 @@ _SPELLINGS: dict[type[Struct], Spellings] = {
 }
 
 
-def _default(field: msgspec.structs.FieldInfo) -> Any:
+#: The lists of parts that are decoded as the file spells them.
+_PARTS: dict[type[Struct], dict[str, type[Struct]]] = {
+    AnswerStruct: {"retrieved": ChunkStruct, "traversal": TraversalStepStruct}
+}
+
+_MISSING = re.compile(r"Object missing required field `(.+?)`")
+
+
+def _declared(field: msgspec.structs.FieldInfo, kind: Any, required: bool) -> tuple[Any, ...]:
+    """Return a field for ``defstruct``."""
+    if required or field.required:
+        return field.name, kind
     if field.default_factory is msgspec.NODEFAULT:
-        return msgspec.field(default=field.default)
-    return msgspec.field(default_factory=field.default_factory)
+        return field.name, kind, msgspec.field(default=field.default)
+    return field.name, kind, msgspec.field(default_factory=field.default_factory)
 
 
 #: The fields whose content belongs into others (``in_own_fields`` of the models): the models read lines with them.
@@ -56,12 +74,16 @@ class LineDecoder(Generic[S]):
     the first line that has it. A line with both spellings, or a third one, goes to the model. So does one with unknown
     fields in its parts; the decoder also learns those of the record itself, for :meth:`pop_unknown`.
 
-    It accepts a blank name of a run, and the caller checks for it, which is quicker than a pattern.
+    It accepts a blank name of a run, and the caller checks for it, which is quicker than a pattern. A record that
+    states no run has an empty name.
+
+    The decoder also requires the fields that the first record of the file and its parts have, until one lacks them.
+    Then what it returns, encoded again, is as long as the line, unless that has a key twice: see :meth:`is_certain`.
 
     Parameters
     ----------
     run
-        The name of the run of records that state none; by default they are refused.
+        Whether records need not state the name of their run.
 
     Attributes
     ----------
@@ -71,7 +93,7 @@ class LineDecoder(Generic[S]):
         The unknown names of some lines, by the attribute of the struct that holds each.
     """
 
-    def __init__(self, kind: type[S], run: str | None = None) -> None:
+    def __init__(self, kind: type[S], run: bool = False) -> None:
         self._kind = kind
         self._run = run
         self._others = fields_by_other_name(_SPELLINGS[kind])
@@ -79,17 +101,41 @@ class LineDecoder(Generic[S]):
         self.unknown: dict[str, str] = {}
         self._spelling: dict[str, str] = {}
         self._learnt = False
+        self._given: dict[type[Struct], list[str]] = {}
+        #: Returns the struct of a line, or raises one of ``UNDECODED`` if the model must read it.
+        self.decode: Callable[[bytes], S] = self._first
+
+    def _first(self, line: bytes) -> S:
+        """Return the struct of the first line, and require its fields from now on."""
+        value = msgspec.json.decode(line)
+        if isinstance(value, dict):
+            self._given[self._kind] = [*value]
+            for name, kind in _PARTS.get(self._kind, {}).items():
+                match value.get(name):
+                    case [dict(part), *_]:
+                        self._given[kind] = [*part]
         self._build()
+        return self.decode(line)
+
+    def is_certain(self, record: S, line: bytes) -> bool:
+        """Return whether a decoded line has certainly no key twice; only a look at the line tells, otherwise."""
+        return not may_repeat_a_key(line, record)
 
     def _build(self) -> None:
         # List each field again: msgspec doesn't rename inherited ones.
+        given = self._given.get(self._kind, ())
+        parts = {
+            name: list[self._part(kind)] | None  # type: ignore[misc]
+            for name, kind in _PARTS.get(self._kind, {}).items()
+            if kind in self._given
+        }
         fields: list[Any] = []
         for field in msgspec.structs.fields(self._kind):
-            kind = Name if field.type == RunName else field.type
-            if field.name == "run" and self._run is not None:
-                fields.append((field.name, kind, msgspec.field(default=self._run)))
+            kind = Name if field.type == RunName else parts.get(field.name, field.type)
+            if field.name == "run" and self._run and "run" not in given:
+                fields.append((field.name, kind, msgspec.field(default="")))
             else:
-                fields.append((field.name, kind) if field.required else (field.name, kind, _default(field)))
+                fields.append(_declared(field, kind, field.name in given))
         fields += [(attribute, Any, UNSET) for attribute in self.unknown]
         spelled: Any = msgspec.defstruct(
             f"{self._kind.__name__}Spelled",
@@ -98,17 +144,50 @@ class LineDecoder(Generic[S]):
             rename={**self._spelling, **self.unknown},
             gc=False,
             forbid_unknown_fields=True,
+            omit_defaults=True,
             kw_only=True,
         )
-        #: Returns the struct of a line's value, or raises one of ``UNDECODED`` if the model must read the line.
-        self.convert: Callable[[Any], S] = partial(msgspec.convert, type=spelled)
+        self.decode = msgspec.json.Decoder(spelled).decode
+
+    def _part(self, kind: type[Struct]) -> type[Struct]:
+        """Return the struct of a part, with its fields in the order of the file."""
+        given = self._given[kind]
+        fields = {field.name: field for field in msgspec.structs.fields(kind)}
+        names = [*(name for name in given if name in fields), *(name for name in fields if name not in given)]
+        declared: Any = [_declared(fields[name], fields[name].type, name in given) for name in names]
+        return msgspec.defstruct(
+            f"{kind.__name__}Spelled",
+            declared,
+            bases=(kind,),
+            gc=False,
+            forbid_unknown_fields=True,
+            omit_defaults=True,
+            kw_only=True,
+        )
+
+    def _relax(self, refusal: Exception) -> bool:
+        """Require a field no longer that a record lacks, and return whether only the first one made it required."""
+        missing = _MISSING.match(str(refusal))
+        if missing is None:
+            return False
+        given = [names for names in self._given.values() if missing[1] in names]
+        for names in given:
+            names.remove(missing[1])
+        if given:
+            self._build()
+        return bool(given)
 
     def learn(self, line: bytes, refusal: Exception | None = None) -> S | None:
-        """Learn the spelling and the unknown names of a line that :attr:`convert` refuses; return its record or None.
+        """Learn the spelling and the unknown names of a line that :attr:`decode` refuses; return its record or None.
 
         The spelling is that of the first line whose refusal unknown names alone don't explain. After it, only a
         ``refusal`` because of an unknown field of the record itself is examined; that of a part names its place.
         """
+        while refusal is not None and self._relax(refusal):
+            try:
+                return self.decode(line)
+            except UNDECODED as other:
+                refusal = other
         if self._learnt and refusal is not None:
             message = str(refusal)
             if len(self.unknown) == MOST_UNKNOWN or "unknown field" not in message or " - at `$" in message:
@@ -134,7 +213,7 @@ class LineDecoder(Generic[S]):
         self.unknown |= {f"unknown_{number}": name for number, name in enumerate(new, len(self.unknown))}
         self._build()
         try:
-            return self.convert(decoded(line))
+            return self.decode(line)
         except UNDECODED:
             return None
 

@@ -13,13 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import UNDECODED, LineDecoder, decoded
+from graphkit.files.decoding import UNDECODED, LineDecoder
 from graphkit.files.intake import is_too_dense
 from graphkit.files.json_stream import fault
 from graphkit.files.jsonl import find_file, read_lines, run_of_file
 from graphkit.files.problems import Problem, Problems, shortened
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
-from graphkit.records.json_once import RepeatedKeyError, each_key_once, may_repeat_a_key, repeats_a_key
+from graphkit.records.json_once import RepeatedKeyError, each_key_once, repeats_a_key
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of, turn_backward_steps
 from graphkit.records.three_texts import ThreeTexts, doubtful
@@ -273,24 +273,29 @@ class RecordReader(Generic[S]):
         self._kind = kind
         self._of_run = kind is AnswerStruct
         self._run = run if run is not None or not self._of_run else run_of_file(path)
-        self._lines = LineDecoder(kind, self._run)
+        self._lines = LineDecoder(kind, self._run is not None)
 
     def parse(self, number: int, line: bytes) -> S | None:
         """Return the record of a line; None for a blank line, or after adding a problem."""
         # Each step here runs for every record of a run.
         try:
-            value = decoded(line)
-            found = self._lines.convert(value)
-            doubtful = may_repeat_a_key(line, value)
+            found = self._lines.decode(line)
+            certain = self._lines.is_certain(found, line)
         except UNDECODED as refusal:
             return self._look_at(number, line, refusal)
-        if (doubtful and repeats_a_key(line)) or (self._of_run and found.run.isspace()):  # type: ignore[attr-defined]
+        if (not certain and repeats_a_key(line)) or (self._of_run and self._has_blank_run(found)):
             return self._by_model(number, line)
         if b"~" in line or b"\\" in line:
             self._turn(found)
         if self._lines.unknown:
             self._note_unknown(number, found)
         return found
+
+    def _has_blank_run(self, found: Any) -> bool:
+        """Name the run of a record that states none; return whether it states a blank name."""
+        if not found.run:
+            found.run = self._run
+        return bool(found.run.isspace())
 
     def _turn(self, found: S) -> None:
         if isinstance(found, AnswerStruct | QuestionStruct):
@@ -301,7 +306,7 @@ class RecordReader(Generic[S]):
         if not line or line.isspace():
             return None
         found = self._lines.learn(line, refusal)
-        if found is None or (self._of_run and found.run.isspace()) or repeats_a_key(line):  # type: ignore[attr-defined]
+        if found is None or (self._of_run and self._has_blank_run(found)) or repeats_a_key(line):
             return self._by_model(number, line)
         self._turn(found)
         self._note_unknown(number, found)

@@ -19,7 +19,7 @@ from graphkit.readers.json_values import identifier
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER
 from graphkit.records.shapes import traversal_steps, with_output
-from graphkit.records.structs import AnswerStruct, struct_of
+from graphkit.records.structs import AnswerStruct, declared_fields, struct_of
 
 #: The names under which a record has each field.
 _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
@@ -71,7 +71,7 @@ class OwnRecordsReader(Reader):
                 line = json.dumps(with_output(value)).encode()
                 own = OwnRecord(_parsed(where, line, unread), trial_of(value), walked=in_walking_order(line))
             record = own.record
-            fields = _without_nulls(msgspec.to_builtins(record))
+            fields = _plain(record)
             if not record.citations:  # a struct has no null for them
                 del fields["citations"]
             if not record.rankings:
@@ -149,8 +149,10 @@ def _first(value: dict[str, Any], name: str) -> str | None:
     return next((found for one in _NAMES[name] if (found := identifier(value.get(one))) is not None), None)
 
 
-def _without_nulls(value: Any) -> Any:
-    """Return a value without the fields that say nothing."""
+def _plain(value: Any) -> Any:
+    """Return a record as values of JSON, without the fields that say nothing."""
+    if isinstance(value, msgspec.Struct):
+        value = {name: getattr(value, name) for name in declared_fields(value)}
     if isinstance(value, dict):
-        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
-    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
+        return {name: _plain(one) for name, one in value.items() if one is not None}
+    return [_plain(one) for one in value] if isinstance(value, list) else value

@@ -224,6 +224,13 @@ def turn_backward_steps(record: QuestionStruct | AnswerStruct) -> None:
                 gold.source, gold.relation, gold.target = gold.target, along, gold.source
 
 
+def declared_fields(record: Struct) -> tuple[str, ...]:
+    """Return the names of a record's fields as they are declared here, whatever its file's spelling and order."""
+    kind = type(record)
+    declared: tuple[str, ...] = (kind if kind.__module__ == __name__ else kind.__mro__[1]).__struct_fields__
+    return declared
+
+
 def model_of(kind: type[Struct]) -> type[Record]:
     """Return the model that a struct is the twin of."""
     from graphkit.records import models

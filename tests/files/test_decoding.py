@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import UNDECODED, LineDecoder, decoded
+from graphkit.files.decoding import UNDECODED, LineDecoder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
 from graphkit.files.spool import TOGETHER, Packer, Spool
@@ -160,9 +160,9 @@ def compare_lines(kind: type[msgspec.Struct], file: Path) -> int:
     record: msgspec.Struct | None
     for line in file.read_bytes().splitlines():
         try:
-            record = reader.convert(decoded(line))
-        except UNDECODED:
-            record = reader.learn(line)
+            record = reader.decode(line)
+        except UNDECODED as refusal:
+            record = reader.learn(line, refusal)
         if record is not None:
             taken += 1
             assert repr(plain(record)) == repr(plain(model_of(kind).model_validate_json(line))), line
