@@ -19,6 +19,7 @@ STATE = {
     "secrets._remembered": "the secrets of the process, which all that it prints lacks",
     "base._results": "the standard output of the command that runs",
     "progress._shown": "the display of the terminal, of which there is one",
+    "progress._clocks": "what goes on beside the commands of the process",
     "progress._display": "the display of the terminal, of which there is one",
     "intake._narrowed": "set for a block, and restored at its end",
     "problems._skips": "set for a block, and restored at its end",

@@ -227,8 +227,8 @@ def turn_backward_steps(record: QuestionStruct | AnswerStruct) -> None:
 def declared_fields(record: Struct) -> tuple[str, ...]:
     """Return the names of a record's fields as they are declared here, whatever its file's spelling and order."""
     kind = type(record)
-    declared: tuple[str, ...] = (kind if kind.__module__ == __name__ else kind.__mro__[1]).__struct_fields__
-    return declared
+    declared: type[Struct] = kind if kind.__module__ == __name__ else kind.__bases__[0]
+    return declared.__struct_fields__
 
 
 def model_of(kind: type[Struct]) -> type[Record]:

@@ -105,7 +105,7 @@ def _become(words: list[str], cwd: Path, env: dict[str, str], streams: list[Any]
     if words[0] == "-c":
         sys.argv = ["-c", *words[2:]]
         sys.path.insert(0, "")
-        exec(compile(words[1], "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102
+        exec(compile(words[1], "<string>", "exec"), {"__name__": "__main__"})
     else:
         sys.argv = ["graphkit", *words]
         main()

@@ -12,7 +12,7 @@ import typer
 import graphkit
 from graphkit.analysis import evaluation_findings
 from graphkit.cli.app import app
-from graphkit.cli.completion import commands_of
+from graphkit.plugins.completion.shell_scripts import commands_of
 from graphkit.plugins.embedded import client
 from graphkit.report import rendering
 from graphkit.scoring import evaluate

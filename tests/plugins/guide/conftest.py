@@ -1,5 +1,3 @@
-"""The fixtures of the graph's tests."""
+"""The fixtures of the tests of loading."""
 
-from tests.graph.conftest import dataset, empty_store
-
-__all__ = ["dataset", "empty_store"]
+from tests.graph.conftest import dataset as dataset
