@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Literal
 
+from graphkit.graph.beside import kinds_beside
 from graphkit.records.words import counted, short_shas
 
 Failure = Mapping[str, Any]
@@ -14,7 +16,8 @@ def _by(relation: Any) -> str:
     return f" by {relation}" if relation else ""
 
 
-def _edge(row: Failure) -> str:
+def edge_in_words(row: Failure) -> str:
+    """Return the edge of a row."""
     return f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
 
 
@@ -80,11 +83,11 @@ def turn_kind(row: Failure) -> TurnKind:
 
 
 def _missed_edge(row: Failure) -> str:
-    return f"{_step(row)} was not traversed: {_edge(row)}"
+    return f"{_step(row)} was not traversed: {edge_in_words(row)}"
 
 
 def _missed_boundary(row: Failure) -> str:
-    return f"a required edge from {row['from_repo']} to {row['to_repo']} was not walked: {_edge(row)}"
+    return f"a required edge from {row['from_repo']} to {row['to_repo']} was not walked: {edge_in_words(row)}"
 
 
 def _missed_of(row: Failure) -> str:
@@ -127,13 +130,13 @@ def _single_missed(row: Failure) -> str:
     verb = "requires" if row["required"] == 1 else "require"
     if "node" in row:
         return f"{row['node']} was not reached for {of} that {verb} an edge of it"
-    return f"{_edge(row)} was not traversed for {of} that {verb} it"
+    return f"{edge_in_words(row)} was not traversed for {of} that {verb} it"
 
 
 def _edge_absent(row: Failure) -> str:
     of = f"{row['missed']} of {counted(row['required'], 'question')}"
     verb = "requires" if row["required"] == 1 else "require"
-    return f"{_edge(row)} is not in the knowledge graph, and was not traversed for {of} that {verb} it"
+    return f"{edge_in_words(row)} is not in the knowledge graph, and was not traversed for {of} that {verb} it"
 
 
 def _right_files(row: Failure) -> str:
@@ -144,68 +147,16 @@ def _failed(row: Failure) -> str:
     return f"was not answered: {row['error']}"
 
 
-def _failed_verdict(row: Failure) -> str:
-    tries = f" after {counted(row['attempts'], 'try', 'tries')}" if row["attempts"] > 1 else ""
-    return f"{row['judge']} gave no verdict by {row['grader']}{tries}: {row['failure']}, {row['reason'] or 'no reason'}"
-
-
-def _sentence_of(row: Failure) -> str:
-    return f" in sentence {row['sentence']}" if row["sentence"] else ""
-
-
-def _unsupported(row: Failure) -> str:
-    why = f" ({row['mismatch']})" if row["mismatch"] else ""
-    named = f", although {row['judge']} named {', '.join(row['named'])}" if row["named"] else ""
-    return f"nothing retrieved supports the claim{_sentence_of(row)}: {row['claim']}{why}{named}"
-
-
-def _bad_citation(row: Failure) -> str:
-    at = f", at the claim: {row['claims'][0]}" if row["claims"] else ""
-    return f"the citation {row['citation']} is wrong: {row['reason'] or 'no reason given'}{at}"
-
-
-def _off_gold(row: Failure) -> str:
-    return f"the claim{_sentence_of(row)} rests on an edge outside gold, {_edge(row)}: {row['claim']}"
-
-
 def _missed_passage(row: Failure) -> str:
     return f"{row['relevant']} was not retrieved ({row['found']} of {counted(row['required'], 'relevant id')} were)"
 
 
 def _lucky(row: Failure) -> str:
     went = f"; from there it went to {', '.join(row['went_to'])}" if row["went_to"] else ""
-    return f"was judged right, but {_step(row)} was not traversed{_place(row)}: {_edge(row)}{went}"
+    return f"was judged right, but {_step(row)} was not traversed{_place(row)}: {edge_in_words(row)}{went}"
 
 
-#: The outcome of a failed test, by its status.
-_ENDED = {
-    "test_failure": "{test!r} failed",
-    "unproven": "{test!r} proves nothing",
-    "runtime_error": "{test!r} ended in an error",
-    "syntax_error": "it isn't valid {language}",
-    "timeout": "{test!r} took too long",
-    "memory": "{test!r} took too much memory",
-    "refused": "{test!r} tried something that the sandbox refuses",
-}
-
-
-def _failed_execution(row: Failure) -> str:
-    if row["status"] == "no_code":
-        return f"should have given code ({row['language']}), but gave none"
-    returned = f", got {row['returned']}" if row["returned"] is not None else ""
-    values = f"expected {row['expected']}{returned}" if row["expected"] is not None else ""
-    line = f" at line {row['line']}" if row["line"] else ""
-    why = f": {row['message'] or values}" if row["message"] or values else ""
-    ended = _ENDED[row["status"]].format(**row)
-    return f"its code passed {row['passed']} of {counted(row['total'], 'test')}; {ended}{line}{why}"
-
-
-def _forbidden(row: Failure) -> str:
-    tests = ", ".join(map(repr, row["tests"]))
-    some = "test" if len(row["tests"]) == 1 else "tests"
-    return f"its code tried something that the sandbox forbids: {row['attempt']}, in the {some} {tests}"
-
-
+#: The sentences on the core's own kinds.
 SENTENCES: dict[str, Callable[[Failure], str]] = {
     "failed-questions": _failed,
     "wrong-turns": _wrong_turn,
@@ -218,19 +169,19 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "nodes-missed": _single_missed,
     "edges-absent": _edge_absent,
     "right-files-wrong-path": _right_files,
-    "unsupported-claims": _unsupported,
-    "bad-citations": _bad_citation,
-    "claims-off-gold": _off_gold,
     "right-answer-wrong-path": _lucky,
-    "failed-verdicts": _failed_verdict,
-    "failed-executions": _failed_execution,
-    "forbidden-attempts": _forbidden,
     "wrong-repositories": _wrong_repository,
     "incoherent-pairs": _incoherent,
     "unknown-commits": _unknown_commit,
 }
 
 
+@cache
+def sentences() -> dict[str, Callable[[Failure], str]]:
+    """Return what makes a sentence of a failure, by its kind: the core's, and those of what lies beside a run."""
+    return SENTENCES | {name: told for kind in kinds_beside().values() for name, told in kind.sentences.items()}
+
+
 def sentence(kind: str, failure: Failure) -> str:
-    """Return a sentence on a failure of a kind in ``SENTENCES``, without its question."""
-    return short_shas(SENTENCES[kind](failure))
+    """Return a sentence on a failure of a kind in :func:`sentences`, without its question."""
+    return short_shas(sentences()[kind](failure))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphkit.analysis.explain import SENTENCES, sentence
+from graphkit.analysis.explain import sentence, sentences
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
 from graphkit.errors import one_line
 from graphkit.files.assets import command_text, option_text
@@ -83,7 +83,7 @@ def _worst(found: Mapping[str, Failures]) -> str | None:
 
 def described(kind: str, row: Mapping[str, Any]) -> str:
     """Return a failure in words: its sentence, its edge, or its columns."""
-    if kind in SENTENCES:
+    if kind in sentences():
         return one_line(sentence(kind, row))
     if {"source", "target"} <= row.keys():
         return one_line(f"{row['source']} -{row.get('relation') or ''}-> {row['target']}")

@@ -86,9 +86,9 @@ def of_scores(scores: Path, kind: str) -> Path:
 
 
 def is_by(grader: str, path: Path) -> bool:
-    """Return whether a file beside a run holds the grades of a grader, such as ``PERSON``.
+    """Return whether a file beside a run holds the grades of a grader, such as ``person``.
 
-    >>> is_by(PERSON, Path("person.ann.scores.jsonl")), is_by(PERSON, Path("lexical.scores.jsonl"))
+    >>> is_by("person", Path("person.ann.scores.jsonl")), is_by("person", Path("lexical.scores.jsonl"))
     (True, False)
     """
     return path.name.partition(".")[0] == grader

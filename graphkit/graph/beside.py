@@ -49,6 +49,8 @@ class KindBeside(ABC, Generic[Of]):
         What the page's script needs to know of the kind, if a run has records of it.
     failures
         The kinds of failures of which :meth:`rows` gives the rows.
+    sentences
+        What makes a sentence of a row, by the kind of failures.
     """
 
     record: ClassVar[type]
@@ -58,6 +60,7 @@ class KindBeside(ABC, Generic[Of]):
     only_one: ClassVar[bool] = False
     vocabulary: ClassVar[Mapping[str, Any]] = {}
     failures: ClassVar[tuple[str, ...]] = ()
+    sentences: ClassVar[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {}
 
     @abstractmethod
     def read(self, files: Iterable[Path], problems: Problems) -> list[Of]:

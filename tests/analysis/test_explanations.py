@@ -15,7 +15,6 @@ import graphkit
 from graphkit import Explanation
 from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.database.store import Store
-from graphkit.files.person_grades import keep_grade
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.graph.beside import grade_files
@@ -23,6 +22,7 @@ from graphkit.graph.opening import prepared
 from graphkit.plugins.agents.workspace import Workspace
 from graphkit.plugins.judging.verdict_files import write_verdicts
 from graphkit.plugins.sandbox.execution_files import write_executions
+from graphkit.plugins.view.kept_grades import keep_grade
 from graphkit.records.scores import Score
 from graphkit.report.data import PageOptions
 from graphkit.report.page import write_report

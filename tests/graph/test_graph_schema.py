@@ -17,6 +17,7 @@ SCHEMA = (ROOT / "cypher" / "schema.cypher").read_text()
 def test_everything_declared_is_written() -> None:
     """Each declared property is one that a query of loading, or a row for one, names."""
     sources = [*(ROOT / "cypher" / "load").glob("*.cypher"), *(ROOT / "graphkit" / "graph").glob("*.py")]
+    sources += (ROOT / "graphkit" / "plugins").glob("*/*_nodes.py")
     sources.append(ROOT / "graphkit" / "records" / "usage.py")
     written = "\n".join(path.read_text() for path in sources if path.name != "graph_schema.py")
     for one in graph_schema():

@@ -13,8 +13,9 @@ from graphkit.graph.beside import KindBeside
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import Decision, grade_of
 from graphkit.plugins.judging.model_families import judges_of, self_evaluations
+from graphkit.plugins.judging.verdict_failures import SENTENCES, unsupported_claims
 from graphkit.plugins.judging.verdict_files import clashing, read_verdicts
-from graphkit.plugins.judging.verdicts import AnswerClaim, Verdict
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.scores import GRADES, RUBRIC_GRADE, Score
 from graphkit.records.usage import Spread
 
@@ -27,6 +28,7 @@ class VerdictsBeside(KindBeside[Verdict]):
     letter = "j"
     counted_as = "judged"
     failures = ("unsupported-claims",)
+    sentences = SENTENCES
 
     def read(self, files: Iterable[Path], problems: Problems) -> list[Verdict]:
         """Return the verdicts of some files, at most one of a judge on an answer by a grader."""
@@ -58,9 +60,8 @@ class VerdictsBeside(KindBeside[Verdict]):
         return load_verdicts(store, records)
 
     def rows(self, failures: str, case: Case, records: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
-        """Yield the unsupported claims of an answer."""
-        for verdict in records:
-            yield from (_claim_row(case, verdict, one) for one in verdict.claims if one.support == "UNSUPPORTED")
+        """Return the unsupported claims of an answer."""
+        return unsupported_claims(case, records)
 
     def claims(self, records: Sequence[Verdict]) -> list[dict[str, Any]]:
         """Return the claims of an answer, each with the traversed edge that it rests on."""
@@ -104,23 +105,6 @@ class VerdictsBeside(KindBeside[Verdict]):
         from graphkit.plugins.judging.verdict_view import judges
 
         return judges(records, cost)
-
-
-def _claim_row(case: Case, verdict: Verdict, claim: AnswerClaim) -> dict[str, Any]:
-    """Return the row of an unsupported claim; of the chunks that its judge named, those that the answer retrieved."""
-    commits = {chunk.id: chunk.commit for chunk in reversed(case.chunks)}
-    named = {piece.chunk for piece in claim.evidence if piece.chunk in commits}
-    edge = claim.edge
-    return {
-        "judge": verdict.judge,
-        "sentence": claim.sentence,
-        "claim": claim.text,
-        "gold": claim.gold,
-        "mismatch": claim.mismatch,
-        "named": sorted(f"{one} at {commits[one]}" if commits[one] else one for one in named),
-        "edge": None if edge is None else f"{edge.source} -{edge.relation or ''}-> {edge.target}",
-        "cited": [verdict.citations[place].text for place in sorted({*claim.cited})],
-    }
 
 
 #: The kind, as the entry point names it.

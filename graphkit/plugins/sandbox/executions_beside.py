@@ -11,6 +11,7 @@ from graphkit.files.problems import Problems
 from graphkit.graph.answered import Kind
 from graphkit.graph.beside import KindBeside
 from graphkit.measures.outcome import Decision, grade_of
+from graphkit.plugins.sandbox.execution_failures import SENTENCES
 from graphkit.plugins.sandbox.execution_files import read_executions
 from graphkit.plugins.sandbox.execution_view import WORDS, executed, overview
 from graphkit.plugins.sandbox.executions import Execution
@@ -27,6 +28,7 @@ class ExecutionsBeside(KindBeside[Execution]):
     counted_as = "executed"
     only_one = True
     vocabulary = {"statuses": WORDS}
+    sentences = SENTENCES
 
     def read(self, files: Iterable[Path], problems: Problems) -> list[Execution]:
         """Return the executions of some files, at most one of an answer."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.loopback import RefusedError
-from graphkit.files.person_grades import keep_grade, read_grades
+from graphkit.plugins.view.kept_grades import keep_grade, read_grades
 from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.scores import NOTED, PERSON_GRADE, Score
 from graphkit.report.contents import PageContents, ShownAnswer

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.person_grades import grades_file, read_grades
 from graphkit.plugins.view import served_page as module
+from graphkit.plugins.view.kept_grades import grades_file, read_grades
 from graphkit.plugins.view.page_server import PageServer
 from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.gold import gold_hash

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.person_grades import keep_grade
 from graphkit.plugins.view import served_page as module
+from graphkit.plugins.view.kept_grades import keep_grade
 from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.scores import PERSON_GRADE, Score
 from graphkit.report import write_report

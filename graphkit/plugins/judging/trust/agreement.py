@@ -11,7 +11,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from graphkit.analysis.estimates import Estimate, bounded, proportion
+from graphkit.analysis.estimates import Estimate
+from graphkit.plugins.judging.trust.sample_estimates import bounded, proportion
 from graphkit.records.words import counted
 
 #: How much two categories agree: only equal ones, or more the closer they are in order.

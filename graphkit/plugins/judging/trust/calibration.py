@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, bounded, proportion
+from graphkit.analysis.estimates import Estimate
+from graphkit.plugins.judging.trust.sample_estimates import bounded, proportion
 from graphkit.records.bounds import over
 from graphkit.scoring.score_intervals import normal_quantile
 

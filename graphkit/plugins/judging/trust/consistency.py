@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, as_plain, fields_of, proportion
+from graphkit.analysis.estimates import Estimate, as_plain, fields_of
 from graphkit.plugins.judging.trust.agreement import alpha
 from graphkit.plugins.judging.trust.label_scales import scale_of
 from graphkit.plugins.judging.trust.rejudge_contract import Rejudge, by_measure
+from graphkit.plugins.judging.trust.sample_estimates import proportion
 from graphkit.records.scores import Score
 
 #: The default number of gradings.

@@ -10,8 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, bounded
+from graphkit.analysis.estimates import Estimate
 from graphkit.plugins.judging.trust.agreement import NO_ITEM
+from graphkit.plugins.judging.trust.sample_estimates import bounded
 
 #: The jackknife leaves out one of so many groups of items at a time; up to this number, one item.
 GROUPS = 200

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, fields_of, proportion
+from graphkit.analysis.estimates import Estimate, fields_of
 from graphkit.plugins.judging.trust.inflation import mean_difference
 from graphkit.plugins.judging.trust.label_scales import scale_of
 from graphkit.plugins.judging.trust.rejudge_contract import Rejudge, by_measure, values
+from graphkit.plugins.judging.trust.sample_estimates import proportion
 from graphkit.records.scores import Score
 
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, fields_of, proportion
+from graphkit.analysis.estimates import Estimate, fields_of
 from graphkit.analysis.paired import ALL_EQUAL, caution_of
 from graphkit.plugins.judging.trust.calibration import Corrected, PredictionPowered, prediction_powered, rogan_gladen
 from graphkit.plugins.judging.trust.label_scales import LabelScale
+from graphkit.plugins.judging.trust.sample_estimates import proportion
 from graphkit.scoring.intervals import alike, around_equal, interval
 from graphkit.scoring.score_intervals import bounded_interval
 

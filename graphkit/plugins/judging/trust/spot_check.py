@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, as_plain, fields_of, needed, proportion
+from graphkit.analysis.estimates import Estimate, as_plain, fields_of
 from graphkit.plugins.judging.trust.advice import advice
 from graphkit.plugins.judging.trust.agreement import alpha, gwet, kappa, raw_agreement
 from graphkit.plugins.judging.trust.calibration import sensitivity, specificity
 from graphkit.plugins.judging.trust.correlation import pearson, spearman
 from graphkit.plugins.judging.trust.inflation import Inflation, inflation
 from graphkit.plugins.judging.trust.label_scales import NEAR, LabelScale, numbers_in, persons_scale
+from graphkit.plugins.judging.trust.sample_estimates import needed, proportion
 from graphkit.plugins.judging.trust.spot_check_files import KeptCheck
 from graphkit.records.bounds import over, under
 from graphkit.records.scores import Score

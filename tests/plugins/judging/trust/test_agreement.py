@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from graphkit.analysis.estimates import Estimate, needed, proportion
+from graphkit.analysis.estimates import Estimate
 from graphkit.plugins.judging.trust.agreement import Metric, Weights, alpha, gwet, kappa, raw_agreement
+from graphkit.plugins.judging.trust.sample_estimates import needed, proportion
 from graphkit.scoring.score_intervals import wilson_interval
 from tests.helpers.properties import examples
 

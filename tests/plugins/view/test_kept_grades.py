@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.person_grades import grades_file, keep_grade, read_grades
 from graphkit.measures.judged import PersonGrade
 from graphkit.measures.registry import measure_class
+from graphkit.plugins.view.kept_grades import grades_file, keep_grade, read_grades
 from graphkit.records.scores import NOTED, PERSON, PERSON_GRADE, Score
 
 
