@@ -23,7 +23,7 @@ def load_scores(
     Scores, verdicts and executions by others, a judge or a person are kept beside the answers of runs.
     """
     from graphkit.cli.progress import shown_progress
-    from graphkit.graph.grade_files import Grades
+    from graphkit.graph.loaded_grades import Grades
 
     problems = reading.problems()
     grades = Grades.read(files, problems)

@@ -1,4 +1,4 @@
-"""The content of the graph: queries, loading of datasets, runs and git history, and the failures of a run."""
+"""The content of the graph: queries, loading of datasets, runs and git history, the failures of a run, what lies beside it."""
 
 #: The modules that plug-ins may import.
 __all__ = [
