@@ -1,4 +1,4 @@
-"""The content of the graph: queries, loading of datasets, runs and git history, the failures of a run, what lies beside it."""
+"""The content of the graph: queries, loading of datasets, runs and git history, failures, what lies beside a run."""
 
 #: The modules that plug-ins may import.
 __all__ = [
