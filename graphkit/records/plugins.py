@@ -15,18 +15,26 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-@cache
 def installed(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by their casefolded names.
 
     Those of graphkit come first, and no other package can replace them.
     """
+    return all_installed().get(group, {})
+
+
+@cache
+def all_installed() -> dict[str, dict[str, EntryPoint]]:
+    """Return the entry points of all groups of graphkit: each look reads the files of all installed packages."""
     from importlib.metadata import entry_points
 
-    points = sorted(entry_points(group=group), key=lambda point: not point.value.startswith("graphkit."))
-    found: dict[str, EntryPoint] = {}
-    for point in points:
-        found.setdefault(point.name.casefold(), point)
+    every = entry_points()
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for group in every.groups:
+        if group.startswith("graphkit."):
+            points = sorted(every.select(group=group), key=lambda point: not point.value.startswith("graphkit."))
+            for point in points:
+                found.setdefault(group, {}).setdefault(point.name.casefold(), point)
     return found
 
 

@@ -295,7 +295,7 @@ def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, points: str) -> None
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-words\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[graphkit.measures]\n{points}\n")
     monkeypatch.syspath_prepend(str(folder))
-    plugins.installed.cache_clear()
+    plugins.all_installed.cache_clear()
 
 
 def test_an_entry_point_is_found_by_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +307,7 @@ def test_an_entry_point_is_found_by_its_name(folder: Path, monkeypatch: pytest.M
         rows = inside("measures", "--json", cwd=folder, code=0).objects()
         assert [row["layer"] for row in rows if row["measure"] == "Terseness(allowed=4)"] == ["generation"]
     finally:
-        plugins.installed.cache_clear()
+        plugins.all_installed.cache_clear()
 
 
 def test_a_broken_entry_point_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +322,7 @@ def test_a_broken_entry_point_is_reported(folder: Path, monkeypatch: pytest.Monk
         with pytest.raises(MeasureError, match="there is no 'Gone'"):
             parse_measure("Gone")
     finally:
-        plugins.installed.cache_clear()
+        plugins.all_installed.cache_clear()
 
 
 def test_it_is_scored_and_exported(process: Process, folder: Path) -> None:

@@ -82,7 +82,7 @@ def test_other_packages_add_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     (info / "entry_points.txt").write_text("\n".join(["[graphkit.gold]", *points]) + "\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    plugins.installed.cache_clear()
+    plugins.all_installed.cache_clear()
     try:
         question, _ = one("riddles", tmp_path, {"id": 1, "riddle": "What has roots as nobody sees?"})
         assert question.question == "What has roots as nobody sees?"
@@ -96,4 +96,4 @@ def test_other_packages_add_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(InputError, match="there is no 'Gone'"):
             gold_format("gone")
     finally:
-        plugins.installed.cache_clear()
+        plugins.all_installed.cache_clear()
