@@ -426,6 +426,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
         ("import", "graphkit", "note.json", "-d", SHOP, "-o", "run.jsonl", "--map", "answer=a"),
         ("evaluate", "table.csv", "-d", SHOP, "--no-store"),
     ]
+    asked["cluster"] += [("evaluate", "s3://bucket/run.jsonl", "--no-store", "--on", "processes=1")]
     asked["cluster"] += [("evaluate", RUNS[1], "--no-store", "--on", "dask=1")]
     asked["bulk"] += [("load", SHOP, "--bulk")]
     asked["history"] += [("report", RUNS[0], "--history", "results")]
@@ -480,9 +481,10 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
         assert "the format lightrag needs the plug-in logs, which isn't there" in done.err
     assert helped.code == 0
     assert "lightrag" not in helped.out
-    for what, done in zip(("--map", "a table"), without["mapping"][-2:], strict=True):
-        assert done.code == 2
-        assert f"error: {what} needs the plug-in mapping, which isn't there" in done.err
+    needing = (("--map", "mapping", -2), ("a table", "mapping", -1), ("a URL", "cluster", -2))
+    for what, plugin, place in needing:
+        assert without[plugin][place].code == 2
+        assert f"error: {what} needs the plug-in {plugin}, which isn't there" in without[plugin][place].err
     assert "a log of another form needs the plug-in mapping, which isn't there" in without["mapping"][1].err
     missing = [
         *(("cluster", "--on dask", -1), ("judging", "--condition training", -1), ("judging", "--min-kappa", -2)),

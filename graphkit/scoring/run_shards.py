@@ -76,7 +76,7 @@ class ShardPlan:
         path = self.out.path
         if path is not None:
             return Location(str(path.resolve().with_name(f".{path.resolve().name}.parts")))
-        return Location(f"{self.out.given.rstrip('/')}.parts")
+        return Location.of(f"{self.out.given.rstrip('/')}.parts")
 
     def published(self, file: Path) -> Location:
         """Return the copy of a temporary file that is where all workers reach it: beside the parts in progress."""

@@ -15,8 +15,9 @@ from pyarrow import parquet
 
 from graphkit.errors import InputError
 from graphkit.files.jsonl import read_lines
+from graphkit.plugins.cluster.url_locations import shown
 from graphkit.shards.inputs import Shard, shard_lines, shards_of
-from graphkit.shards.locations import Location, natural, shown
+from graphkit.shards.locations import Location, natural
 
 TEXT = "\ufeff" + "\n".join(["{}", "", '{"a":"é"}', "[1]", '{"b":2}', '{"c":3}', ""])
 #: Its lines that aren't blank, with their numbers; the byte order mark is none of them.
@@ -127,8 +128,8 @@ def test_credentials_are_not_shown() -> None:
     """Neither a location, nor a shard, nor an error shows user, password or the values of a query."""
     url = "https://me:hidden-word@127.0.0.1:1/a/run.jsonl?token=hidden-word&part=2"
     assert shown(url) == "https://127.0.0.1:1/a/run.jsonl?token=[secret]&part=[secret]"
-    shard = Shard(Location(url), "jsonl", 1, "1")
-    for text in (repr(Location(url)), str(Location(url)), shard.name, repr(shard), repr(shard.key)):
+    shard = Shard(Location.of(url), "jsonl", 1, "1")
+    for text in (repr(Location.of(url)), str(Location.of(url)), shard.name, repr(shard), repr(shard.key)):
         assert "hidden-word" not in text
     with pytest.raises(InputError) as raised:
         shards_of(url)
