@@ -20,18 +20,21 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from command_pages import commands_page
 from failure_picture import failure_picture
 from format_pages import contents, format_page, with_outcomes
 from query_pictures import query_pictures
 
-from graphkit.graph.graph_schema import GraphElement, graph_schema
 from graphkit.graph.queries import analysis_queries, failure_queries
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import MEASURES
 from graphkit.plugins.demo.commands import CODE_PAGE
 from graphkit.readers.known_formats import readers
+
+if TYPE_CHECKING:
+    from tests.helpers.graph_schema import GraphElement
 
 HERE = Path(__file__).parent
 
@@ -146,6 +149,9 @@ def graph_page() -> str:
     """Return the page of the graph, with a table of each label and of each type of relationships with properties."""
     page = (HERE / "graph.md").read_text(encoding="utf-8")
     head, _, rest = page.partition(SCHEMA)
+    sys.path.insert(0, str(HERE.parent))
+    from tests.helpers.graph_schema import graph_schema
+
     elements = graph_schema()
     lines = ["### Relationships", "", "```cypher"]
     lines += [f"{one.pattern}  // {one.meaning}" for one in elements if one.starts]

@@ -151,21 +151,6 @@ def stored_blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-def raw_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the content of a file without a byte order mark, in blocks.
-
-    Raises
-    ------
-    InputError
-        The file is missing, a directory, empty, binary or damaged.
-    """
-    with open_binary(path) as stream:
-        _, block = first_block(stream, path)
-        while block:
-            yield block
-            block = read_block(stream, path, 0)
-
-
 def whole(path: Path, *, records: bool = True) -> bytes:
     """Return the whole content of a file.
 

@@ -32,10 +32,6 @@ DEADLINE = 10.0
 #: The largest number of open connections.
 CONNECTIONS = 128
 
-#: How often the same refusal is reported, in seconds, and the most different ones in this time.
-REPORT_EVERY = 60.0
-MOST_REPORTS = 100
-
 
 class RefusedError(Exception):
     """A refused request, with its status and the advice for the sender."""
@@ -48,25 +44,6 @@ class RefusedError(Exception):
 def too_late() -> str:
     """Return the reason to refuse a request that takes too long."""
     return f"a request didn't arrive within {DEADLINE:.0f} seconds"
-
-
-class SeldomReported:
-    """Passes each reason of a refusal on at most once a minute, and a hundred in all of a minute."""
-
-    def __init__(self, report: Callable[[str], None]) -> None:
-        self._report = report
-        self._reported: dict[str, float] = {}
-        self._guard = threading.Lock()
-
-    def __call__(self, why: str) -> None:
-        """Report a reason, unless it was reported just now."""
-        now = time.monotonic()
-        with self._guard:
-            self._reported = {one: at for one, at in self._reported.items() if now - at < REPORT_EVERY}
-            if why in self._reported or len(self._reported) >= MOST_REPORTS:
-                return
-            self._reported[why] = now
-        self._report(why)
 
 
 class LoopbackServer(ThreadingHTTPServer):

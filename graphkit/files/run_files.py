@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Collection, Iterator
 from itertools import islice
@@ -18,10 +17,9 @@ from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import is_file_name, raw_lines, stem_of
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
-from graphkit.records.aliases import ANSWER, QUESTION, fields_by_other_name
 from graphkit.records.ids import id_of
 from graphkit.records.repetition_names import TRIALS
-from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.structs import AnswerStruct
 from graphkit.records.words import shortened
 
 if TYPE_CHECKING:
@@ -31,14 +29,6 @@ if TYPE_CHECKING:
 #: The bytes of the fields of trials, and how many records of a log are searched for them.
 _TRIAL_KEYS = [f'"{name}"'.encode() for name in TRIALS]
 _LOOKED_AT = 1000
-
-
-#: The other names of fields, and the fields that a run's records have and questions haven't.
-_QUESTION_NAMES, _RUN_NAMES = fields_by_other_name(QUESTION), fields_by_other_name(ANSWER)
-_OF_RUNS = {field.encode_name for field in msgspec.structs.fields(AnswerStruct)} - {
-    *(field.encode_name for field in msgspec.structs.fields(QuestionStruct)),
-    *_QUESTION_NAMES,
-}
 
 
 class RunSource(NamedTuple):
@@ -53,39 +43,6 @@ class RunSource(NamedTuple):
     origin: str | Path | None = None
     scores: tuple[Score, ...] = ()
     options: str = ""
-
-
-def refuse_run(record: Any, path: Path, where: str) -> None:
-    """Refuse a record of a run where a question is expected: it has no question, and fields that only runs have.
-
-    Raises
-    ------
-    InputError
-        It is one.
-    """
-    if not isinstance(record, dict) or any(_QUESTION_NAMES.get(name, name) == "question" for name in record):
-        return
-    if {_RUN_NAMES.get(name, name) for name in record} & _OF_RUNS:
-        command = command_text("evaluate", path, options=" --dataset DATASET")
-        remedy = f"`{command}` scores a run: name a file of questions here."
-        raise InputError("this is the record of a run, not a question", where=where, remedy=remedy)
-
-
-def repeated_files(given: str | Path) -> list[Path]:
-    """Return the run logs that a pattern names, such as ``runs/mine@*.jsonl``, sorted; anything else is a file itself.
-
-    Raises
-    ------
-    InputError
-        The pattern names no file.
-    """
-    if not glob.has_magic(str(given)) or os.path.exists(given):  # noqa: PTH110 - a name may be too long for a path
-        return [Path(given)]
-    found = [Path(one) for one in glob.glob(str(given)) if is_file_name(one)]  # noqa: PTH207 - it may be absolute
-    if not found:
-        what = "the pattern names no run log"
-        raise InputError(what, where=str(given), remedy="Check it, and that the logs end in .jsonl.")
-    return sorted(found, key=lambda one: (len(one.name), str(one)))
 
 
 def answering_model(run_file: Path, answered_by: str | None = None) -> str | None:

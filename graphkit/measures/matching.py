@@ -30,11 +30,6 @@ def same_edge(first: Edge, second: Edge) -> bool:
     )
 
 
-def is_walked(edge: Edge, walked: Iterable[Edge]) -> bool:
-    """Return whether a traversal holds an edge."""
-    return any(same_edge(edge, one) for one in walked)
-
-
 def walked_otherwise(edge: Edge, off: Iterable[Edge]) -> tuple[Otherwise | None, set[Edge]]:
     """Return how edges outside gold show a gold edge that wasn't walked, and those that do; None and none if none does.
 

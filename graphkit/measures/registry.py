@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from graphkit.errors import InputError, MeasureError, did_you_mean
+from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures import (
     answer_matching,
     coherence,
@@ -203,24 +203,6 @@ def known_measure(text: str) -> Measure | None:
         return parse_measure(text) if measure_class(text) is not None else None
     except MeasureError:
         return None
-
-
-def measure_among(given: str, known: Collection[str], option: str) -> str:
-    """Return the measure that a user names in an option, as the results at hand write it.
-
-    Raises
-    ------
-    InputError
-        It isn't among them.
-    """
-    own = known_measure(given)
-    found = next((name for name in (given, str(own)) if name in known), None)
-    if found is None and own is not None:  # a cut-off that the user left out
-        found = next((name for name in known if name.partition("@")[0] == str(own)), None)
-    if found is None:
-        what = f"{option} names {given!r}, which isn't compared"
-        raise InputError(what, remedy=f"{did_you_mean(given, sorted(known))}There are: {', '.join(sorted(known))}.")
-    return found
 
 
 def computed_as(measure: str, k: int | None) -> str | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-
-from graphkit.errors import InputError
+from collections.abc import Iterable
 
 #: The fields by which a log numbers several answers to one question.
 TRIALS = ("trial", "sample", "epoch", "attempt", "repeat")
@@ -46,22 +44,6 @@ def repetitions_by_name(runs: Iterable[str]) -> dict[str, list[str]]:
             name, number = repetition
             found.setdefault(name, {})[number] = run
     return {name: [of[number] for number in sorted(of)] for name, of in found.items() if len(of) > 1}
-
-
-def repeated_name(names: Sequence[str], given: str) -> str:
-    """Return the name of the one system that all runs repeat; ``given`` is the pattern that named them.
-
-    Raises
-    ------
-    InputError
-        They don't repeat one system.
-    """
-    systems = repetitions_by_name(names)
-    if [len(some) for some in systems.values()] != [len(names)]:
-        what = f"the pattern names runs that don't repeat one system: {', '.join(names[:5])}"
-        remedy = "Repetitions are NAME@1, NAME@2 and so on: name those of one NAME."
-        raise InputError(what, where=given, remedy=remedy)
-    return next(iter(systems))
 
 
 def system_of(run: str) -> str | None:

@@ -13,7 +13,6 @@ import pytest
 import graphkit
 from graphkit.analysis.file_failures import file_kinds
 from graphkit.database.store import Store
-from graphkit.graph.graph_schema import graph_schema
 from graphkit.graph.queries import NO_LIMIT, Query, analysis_queries, failure_queries, named_query
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
@@ -21,6 +20,7 @@ from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.paths import first_divergences
 from graphkit.measures.registry import parse_measure
 from graphkit.plugins.upkeep.removal import remove_run
+from tests.helpers.graph_schema import graph_schema
 from tests.scoring.compared_runs import MEASURED, Run, Values
 
 

@@ -69,8 +69,8 @@ def saved(
     """
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
-    from graphkit.files.run_files import repeated_files
     from graphkit.plugins.ci.baselines import checked_name, packed
+    from graphkit.plugins.compare.repeated_logs import repeated_files
     from graphkit.records.words import counted
 
     checked_name(where.name)
@@ -90,8 +90,8 @@ def _answered(run: Path, files: Sequence[Path], dataset: Dataset, partial: bool)
     """Return the name of a run or system, how many questions it was asked, and answered in its worst repetition."""
     from graphkit.analysis.gates import LEAST_SCORED, RETRY
     from graphkit.files.problems import Problems
+    from graphkit.plugins.compare.repeated_logs import repeated_name
     from graphkit.records.bounds import under
-    from graphkit.records.repetition_names import repeated_name
     from graphkit.scoring.evaluate import evaluate
 
     results = [evaluate(file, dataset, measures=["EdgeRecall"], problems=Problems()) for file in files]

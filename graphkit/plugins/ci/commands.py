@@ -156,9 +156,9 @@ def _evaluation(settings: CiSettings) -> EvaluationPlan:
 
 def _comparison(settings: CiSettings, first: str, second: str) -> ComparisonPlan:
     from graphkit.files.dataset import Dataset
-    from graphkit.files.run_files import repeated_files
     from graphkit.plugins.ci.baselines import is_baseline, read_baseline
     from graphkit.plugins.compare import commands as module
+    from graphkit.plugins.compare.repeated_logs import repeated_files
 
     given = _words(settings.compare, "compare", module.compare, COMPARE)
     groups = module.compare.options(given)  # type: ignore[attr-defined]
@@ -172,7 +172,8 @@ def _comparison(settings: CiSettings, first: str, second: str) -> ComparisonPlan
 
 
 def _evaluated(plan: EvaluationPlan, settings: CiSettings) -> EvaluatedRuns:
-    from graphkit.files.run_files import RunSource, repeated_files
+    from graphkit.files.run_files import RunSource
+    from graphkit.plugins.compare.repeated_logs import repeated_files
 
     runs = [RunSource(file, file) for file in repeated_files(settings.run)]
     evaluated = plan.evaluate(runs, settings.own_dataset, notify=say, on_problems=print_problems)
@@ -227,9 +228,9 @@ def _compared_with(first: str, settings: CiSettings, evaluated: EvaluatedRuns) -
 @contextmanager
 def _baseline(settings: CiSettings) -> Iterator[str]:
     """Yield the baseline as `graphkit compare` takes it: a folder, or a run log."""
-    from graphkit.files.run_files import repeated_files
     from graphkit.plugins.ci.baseline_branches import fetch_branch, from_branch
     from graphkit.plugins.ci.baselines import in_folder, is_baseline
+    from graphkit.plugins.compare.repeated_logs import repeated_files
 
     kind, colon, place = settings.baseline.partition(":")
     if colon and kind == "branch":
@@ -258,7 +259,7 @@ def _said(title: str, text: str, gates: Sequence[GateOutcome] = ()) -> list[str]
 def _write(settings: CiSettings, evaluated: EvaluatedRuns, gates: list[GateOutcome], found: JobComparison) -> None:
     """Write what the job found into its folder: comment, gates, JUnit, and both results."""
     from graphkit.files.atomic import together, written
-    from graphkit.files.run_files import repeated_files
+    from graphkit.plugins.compare.repeated_logs import repeated_files
     from graphkit.scoring.export import write_results
 
     place = Path(settings.out)

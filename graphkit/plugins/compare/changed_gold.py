@@ -22,7 +22,7 @@ from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.case import Case
-from graphkit.measures.matching import Edge, is_walked
+from graphkit.measures.matching import Edge, same_edge
 from graphkit.plugins.compare.gold_renames import gold_names, recorded_renames, renamed
 from graphkit.records.gold import NOT_GOLD
 from graphkit.records.structs import AnswerStruct, QuestionStruct, StepStruct
@@ -270,3 +270,8 @@ def _is_missed(part: _GoldPart, case: Case) -> bool:
     if part.edge is not None:
         return not is_walked(part.edge, case.walked)
     return part.relevant is not None and part.relevant not in case.ranks
+
+
+def is_walked(edge: Edge, walked: Iterable[Edge]) -> bool:
+    """Return whether a traversal holds an edge."""
+    return any(same_edge(edge, one) for one in walked)

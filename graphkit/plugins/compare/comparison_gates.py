@@ -13,8 +13,9 @@ from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, smallest_p
 from graphkit.analysis.power import LEVEL
 from graphkit.analysis.scales import largest_difference
-from graphkit.measures.registry import lower_is_better, measure_among, worst_of
+from graphkit.measures.registry import lower_is_better, worst_of
 from graphkit.plugins.compare.run_comparisons import UNLOGGED, RunComparison
+from graphkit.plugins.compare.run_pairs import measure_among
 from graphkit.plugins.compare.sample_plans import questions_needed, smallest
 from graphkit.records.bounds import over, under
 from graphkit.records.unanswered import is_failure

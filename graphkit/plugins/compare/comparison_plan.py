@@ -14,19 +14,18 @@ from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Problems
-from graphkit.files.run_files import repeated_files
 from graphkit.graph.known_names import partial_runs
 from graphkit.measures.registry import known_measure
 from graphkit.plugins.compare.compare_runs import compare_runs, runs_of
 from graphkit.plugins.compare.comparison_gates import ComparisonGates
 from graphkit.plugins.compare.log_pairs import compare_files
+from graphkit.plugins.compare.repeated_logs import repeated_files, repeated_name
 from graphkit.plugins.compare.result_pairs import compare_folders
 from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.plugins.compare.run_pairs import PairingOptions, draws_of
 from graphkit.plugins.compare.sample_plans import require_difference
 from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.records.progress import Progress, quiet
-from graphkit.records.repetition_names import repeated_name
 from graphkit.records.words import counted
 from graphkit.scoring.evaluate import evaluate
 from graphkit.scoring.further_measures import measures_of_texts

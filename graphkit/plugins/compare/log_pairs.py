@@ -17,21 +17,20 @@ from graphkit.files.assets import command_text, dataset_option
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.files.run_files import repeated_files
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
-from graphkit.measures.matching import Edge, is_walked
-from graphkit.plugins.compare.changed_gold import GoldDifference, GoldOfBoth, with_questions
+from graphkit.measures.matching import Edge
+from graphkit.plugins.compare.changed_gold import GoldDifference, GoldOfBoth, is_walked, with_questions
 from graphkit.plugins.compare.compared_runs import (
     By,
     ComparisonSource,
     RunUsage,
 )
+from graphkit.plugins.compare.repeated_logs import repeated_files, repeated_name
 from graphkit.plugins.compare.result_pairs import results_source
 from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.records.progress import Progress, expect, quiet
-from graphkit.records.repetition_names import repeated_name
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import NO_LABEL
 from graphkit.scoring.evaluate import evaluate_pass

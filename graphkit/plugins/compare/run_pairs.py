@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,8 +15,8 @@ from graphkit.analysis.multiple_testing import corrected
 from graphkit.analysis.paired import Accuracy, Draws, PairedResult, differences_of
 from graphkit.analysis.run_differences import ComparingTask, Values, compare_task, comparing_tasks, completed
 from graphkit.analysis.scales import Scale
-from graphkit.errors import InputError
-from graphkit.measures.registry import lower_is_better, measure_among, worst_of
+from graphkit.errors import InputError, did_you_mean
+from graphkit.measures.registry import known_measure, lower_is_better, worst_of
 from graphkit.plugins.compare.compared_runs import By, ComparisonSource, GoldComparison, LostMeasure
 from graphkit.plugins.compare.run_comparisons import UNLOGGED, Group, Incomplete, Loss, Mover, RunComparison
 from graphkit.records.bounds import equal, over, under
@@ -352,3 +352,21 @@ def reading(points: float, low: float | None, high: float | None) -> str:
     if points > 0:
         return "strong" if points >= 5 else "moderate"
     return "slight regression" if points > -5 else "significant regression"
+
+
+def measure_among(given: str, known: Collection[str], option: str) -> str:
+    """Return the measure that a user names in an option, as the results at hand write it.
+
+    Raises
+    ------
+    InputError
+        It isn't among them.
+    """
+    own = known_measure(given)
+    found = next((name for name in (given, str(own)) if name in known), None)
+    if found is None and own is not None:  # a cut-off that the user left out
+        found = next((name for name in known if name.partition("@")[0] == str(own)), None)
+    if found is None:
+        what = f"{option} names {given!r}, which isn't compared"
+        raise InputError(what, remedy=f"{did_you_mean(given, sorted(known))}There are: {', '.join(sorted(known))}.")
+    return found

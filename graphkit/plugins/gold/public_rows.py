@@ -10,7 +10,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.json_stream import json_documents
-from graphkit.files.jsonl import raw_blocks, read_lines
+from graphkit.files.jsonl import first_block, open_binary, read_block, read_lines
 from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
 from graphkit.plugins.gold.answer_graphs import AnswerGraph, Edge
@@ -261,3 +261,18 @@ def _is_list(path: Path) -> bool:
         if text := block.lstrip():
             return text.startswith(b"[")
     return False
+
+
+def raw_blocks(path: Path) -> Iterator[bytes]:
+    """Yield the content of a file without a byte order mark, in blocks.
+
+    Raises
+    ------
+    InputError
+        The file is missing, a directory, empty, binary or damaged.
+    """
+    with open_binary(path) as stream:
+        _, block = first_block(stream, path)
+        while block:
+            yield block
+            block = read_block(stream, path, 0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import threading
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
-from graphkit.files.loopback import LOOPBACK, LoopbackHandler, LoopbackServer, RefusedError, SeldomReported, too_late
+from graphkit.files.loopback import LOOPBACK, LoopbackHandler, LoopbackServer, RefusedError, too_late
 from graphkit.plugins.view.page_grades import PageGrades
 from graphkit.plugins.view.served_page import ServedPage
 from graphkit.records.json_once import each_key_once
@@ -21,6 +23,9 @@ JSON = "application/json"
 
 #: The places below the token: the page, its version, and the grades.
 PLACES = ("", "version", "grades")
+
+#: How often the same refusal is reported, in seconds, and the most different ones in this time.
+REPORT_EVERY, MOST_REPORTS = 60.0, 100
 
 #: The headers of every answer: nothing is stored, guessed, handed on or framed.
 _HEADERS = {
@@ -161,3 +166,22 @@ class _PageHandler(LoopbackHandler):
         for name, value in _HEADERS.items():
             self.send_header(name, value)
         super().end_headers()
+
+
+class SeldomReported:
+    """Passes each reason of a refusal on at most once a minute, and a hundred in all of a minute."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._reported: dict[str, float] = {}
+        self._guard = threading.Lock()
+
+    def __call__(self, why: str) -> None:
+        """Report a reason, unless it was reported just now."""
+        now = time.monotonic()
+        with self._guard:
+            self._reported = {one: at for one, at in self._reported.items() if now - at < REPORT_EVERY}
+            if why in self._reported or len(self._reported) >= MOST_REPORTS:
+                return
+            self._reported[why] = now
+        self._report(why)

@@ -27,6 +27,7 @@ from graphkit.plugins.upkeep.removal import remove_dataset
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, inside, tiny
 from tests.helpers.datasets import STOREFRONT
+from tests.helpers.graph_schema import graph_schema
 
 RUN = "storefront-graph"
 CYPHER = ROOT / "cypher"

@@ -17,9 +17,9 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.files.run_files import refuse_run
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
+from graphkit.plugins.gold.datasets.question_rows import refuse_run
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted

@@ -15,11 +15,10 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import read_known
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
-from graphkit.files.run_files import refuse_run
 from graphkit.files.stale_gold import stale_gold
 from graphkit.imports.names import IdPattern, Names
 from graphkit.plugins.gold.datasets.question_fields import field_of, fields_of, gold_kinds
-from graphkit.plugins.gold.datasets.question_rows import question_rows
+from graphkit.plugins.gold.datasets.question_rows import question_rows, refuse_run
 from graphkit.plugins.mapping.field_maps import FieldMap
 from graphkit.records.models import Question
 from graphkit.records.path_texts import FORM, SecondNames, SecondNamesOf, WrittenPath, chained, text_of_steps

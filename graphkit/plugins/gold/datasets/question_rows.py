@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from graphkit.errors import InputError
+from graphkit.files.assets import command_text
 from graphkit.files.intake import is_pipe
 from graphkit.files.problems import Problems
 from graphkit.files.tables import is_table, meant, read_table
@@ -14,6 +17,15 @@ from graphkit.imports.sources import is_json
 from graphkit.plugins.gold.datasets.question_fields import field_of
 from graphkit.plugins.logs.judgements import is_qrels, judged_questions
 from graphkit.plugins.mapping.log_rows import json_rows
+from graphkit.records.aliases import ANSWER, QUESTION, fields_by_other_name
+from graphkit.records.structs import AnswerStruct, QuestionStruct
+
+#: The other names of fields, and the fields that a run's records have and questions haven't.
+_QUESTION_NAMES, _RUN_NAMES = fields_by_other_name(QUESTION), fields_by_other_name(ANSWER)
+_OF_RUNS = {field.encode_name for field in msgspec.structs.fields(AnswerStruct)} - {
+    *(field.encode_name for field in msgspec.structs.fields(QuestionStruct)),
+    *_QUESTION_NAMES,
+}
 
 
 def question_rows(
@@ -59,3 +71,19 @@ def _table(path: Path) -> Iterator[tuple[str, Any]]:
         path, lambda cells: any((field_of(cell) or ("",))[0] == "question" for cell in cells)
     ):
         yield f"{path}:{number}", {name: meant(cell.strip()) for name, cell in row.items()}
+
+
+def refuse_run(record: Any, path: Path, where: str) -> None:
+    """Refuse a record of a run where a question is expected: it has no question, and fields that only runs have.
+
+    Raises
+    ------
+    InputError
+        It is one.
+    """
+    if not isinstance(record, dict) or any(_QUESTION_NAMES.get(name, name) == "question" for name in record):
+        return
+    if {_RUN_NAMES.get(name, name) for name in record} & _OF_RUNS:
+        command = command_text("evaluate", path, options=" --dataset DATASET")
+        remedy = f"`{command}` scores a run: name a file of questions here."
+        raise InputError("this is the record of a run, not a question", where=where, remedy=remedy)
