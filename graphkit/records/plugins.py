@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -25,16 +26,13 @@ def installed(group: str) -> dict[str, EntryPoint]:
 
 @cache
 def all_installed() -> dict[str, dict[str, EntryPoint]]:
-    """Return the entry points of all groups of graphkit: each look reads the files of all installed packages."""
-    from importlib.metadata import entry_points
+    """Return the entry points of all groups: each look reads the files of all installed packages."""
+    from importlib.metadata import EntryPoint, entry_points
 
-    every = entry_points()
-    found: dict[str, dict[str, EntryPoint]] = {}
+    every, found = entry_points(), defaultdict[str, dict[str, EntryPoint]](dict)
     for group in every.groups:
-        if group.startswith("graphkit."):
-            points = sorted(every.select(group=group), key=lambda point: not point.value.startswith("graphkit."))
-            for point in points:
-                found.setdefault(group, {}).setdefault(point.name.casefold(), point)
+        for point in sorted(every.select(group=group), key=lambda point: not point.value.startswith("graphkit.")):
+            found[group].setdefault(point.name.casefold(), point)
     return found
 
 
