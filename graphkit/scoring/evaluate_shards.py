@@ -120,11 +120,7 @@ class _Scoring:
 
     # The passes ------------------------------------------------------------------------------------------------------
 
-    def evaluation(
-        self,
-        failed_as: CountedAs,
-        judged: Callable[[Evaluation], Evaluation] | None,
-    ) -> Evaluation:
+    def evaluation(self, failed_as: CountedAs, judged: Callable[[Evaluation], Evaluation] | None) -> Evaluation:
         """Make all parts, and then the results of them; see :func:`score_shards`."""
         work = self._first_works()
         expect(self.progress, "shards", len(work))
@@ -260,11 +256,7 @@ class _Scoring:
         count, asked = (len({one.location for one in some}) for some in (self.run.answers, self.run.questions))
         refuse_unusable(self.totals, self.runs, self.problems, self.run.given, questions, files=(count, asked))
 
-    def _merged(
-        self,
-        failed_as: CountedAs,
-        judged: Callable[[Evaluation], Evaluation] | None,
-    ) -> Evaluation:
+    def _merged(self, failed_as: CountedAs, judged: Callable[[Evaluation], Evaluation] | None) -> Evaluation:
         totals, dataset, job = self.totals, self.run.dataset, self.job
         whole = judged is not None or self.plan.whole or totals.questions <= ROWS
         kept: list[Row] = []
@@ -275,12 +267,11 @@ class _Scoring:
                 kept += rows_of(table, self.names)
             if judged is None:
                 writer.write(table)
-        result = evaluation_of(job, dataset.name, totals, self.runs)
-        first, respelled = self.run.first, self.run.respelled
+        run = self.run
         result = dataclasses.replace(
-            result,
+            evaluation_of(job, dataset.name, totals, self.runs),
             known=known_share(
-                dataset, self.run.run_file, first, self.gold, respelled, source=self.run.source, most=LOOKED_AT
+                dataset, run.run_file, run.first, self.gold, run.respelled, source=run.source, most=LOOKED_AT
             ),
             rows=tuple(kept),
             ended=self.ended,

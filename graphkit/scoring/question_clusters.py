@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
@@ -14,8 +14,6 @@ from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import NO_LABEL, counted, shortened
 
 ClusterBy = Literal["repo", "repo-set", "category", "group"]
-
-CLUSTERINGS: tuple[ClusterBy, ...] = get_args(ClusterBy)
 
 OVERLAPPING = "sets that share a repository count as independent, which they aren't (--cluster repo joins them)"
 

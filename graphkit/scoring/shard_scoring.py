@@ -216,9 +216,13 @@ class _ShardProblems(Problems):
 
 
 class _ShardReader(RecordReader[S]):
-    """Reads the records of shards."""
+    """Reads the records of shards; each has a path of its own."""
 
-    context: ShardContext
+    def __init__(self, context: ShardContext, kind: type[S]) -> None:
+        super().__init__(
+            Path(), kind, Problems(), run=run_of_file(context.job.run_file) if kind is AnswerStruct else None
+        )
+        self.context = context
 
     def lists(self) -> ThreeTexts:
         """Return the meaning of lists of three texts in the whole run."""
@@ -234,8 +238,7 @@ def score_shard(work: ShardWork, path: Path) -> None:
 def usable_records(context: ShardContext) -> Iterator[AnswerStruct]:
     """Yield the usable records of the run in their order, as they are scored."""
     scorer = Scorer(context.job, digest)
-    scorer.answers = reader = _ShardReader(Path(), AnswerStruct, Problems(), run=run_of_file(context.job.run_file))
-    reader.context = context
+    scorer.answers = reader = _ShardReader(context, AnswerStruct)
     for shard in context.answers:
         scorer.begin()  # what is wrong was reported when they were scored
         reader.path = cast(Path, str(shard.location))
@@ -251,12 +254,9 @@ class _ShardScorer:
     def __init__(self, work: ShardWork, context: ShardContext) -> None:
         self.work = work
         self.context = context
-        job = context.job
-        self.scorer = scorer = Scorer(job, digest)
-        self.measures = [str(measure) for measure in job.measures]
-        scorer.questions = _ShardReader(Path(), QuestionStruct, Problems())
-        scorer.answers = reader = _ShardReader(Path(), AnswerStruct, Problems(), run=run_of_file(job.run_file))
-        reader.context = context
+        self.scorer = scorer = Scorer(context.job, digest)
+        self.measures = [str(measure) for measure in context.job.measures]
+        scorer.questions, scorer.answers = _ShardReader(context, QuestionStruct), _ShardReader(context, AnswerStruct)
         scorer.begin()
         self.of_questions, self.of_answers = _ShardProblems(context.extra), _ShardProblems(context.extra)
         scorer.questions.problems = self.of_questions
