@@ -12,7 +12,6 @@ __all__ = [
     "measured",
     "options",
     "question_clusters",
-    "read_runs",
     "reason_counts",
     "relation_counts",
     "repeated_systems",

@@ -1,24 +1,26 @@
-"""One pass over a run and its dataset: scores, id coverage, gold hash and the further measures that apply."""
+"""A run with its dataset: scored in one pass, or read as a whole for what works on each of its answers."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from graphkit.files.dataset import Dataset
+from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.jsonl import is_array, open_binary
 from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import Problems
-from graphkit.files.run_files import RunSource
+from graphkit.files.run_files import RunSource, read_run
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import checked_gold, invalid_reason
 from graphkit.measures.answer_matching import NO_GOLD_ANSWER
 from graphkit.measures.base import Measure
+from graphkit.measures.case import Case
 from graphkit.measures.completeness import NO_FACTS
+from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.owners import NEITHER
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import GRAPHKIT, Score
@@ -186,3 +188,54 @@ def reasons_of_gold(dataset: Dataset, scores: Iterable[Score]) -> list[tuple[str
         for reason, holds in _DECIDED.items()
         if (question.id, reason) in claimed and holds(question)
     ]
+
+
+@dataclass(frozen=True)
+class ReadRun:
+    """A run with the questions of its dataset in their order, and its records: for grading and execution.
+
+    ``invalid`` maps questions with stale gold to the reason.
+    """
+
+    run: str
+    questions: Mapping[str, QuestionStruct] = field(repr=False)
+    answers: Mapping[str, AnswerStruct] = field(repr=False)
+    invalid: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def read(cls, run_file: Path, source: Dataset, problems: Problems, name: str | None = None) -> Self:
+        """Read a run and its questions; ``name`` replaces the name in its records.
+
+        Raises
+        ------
+        InputError
+            A record can't be used, or the file holds records of several runs, or none.
+        """
+        if name is not None:
+            given_run_name(name)
+        _, invalid = known_from_files(source, (), problems)
+        questions = {question.id: question for _, question in source.questions(problems)}
+        run, answers = read_run(run_file, problems, questions, name, source.questions_file)
+        return cls(run, questions, answers, invalid)
+
+    def only(self, questions: Iterable[str]) -> Self:
+        """Return the run with some of its questions."""
+        chosen = set(questions)
+        return dataclasses.replace(
+            self, questions={name: one for name, one in self.questions.items() if name in chosen}
+        )
+
+    def case(self, question: str) -> Case:
+        """Return a question with the record of the run."""
+        return Case(self.questions[question], self.answers.get(question))
+
+    def lacking(self, question: str) -> str | None:
+        """Return why an answer can't be judged or run: its gold is stale, or there is none; None if it can."""
+        return self.invalid.get(question) or lacking_answer(self.case(question))
+
+
+def lacking_answer(case: Case) -> str | None:
+    """Return why there is no answer to judge or run: no record, an error, or no text; None if there is one."""
+    if case.answer is None or case.failure is not None:
+        return case.failure
+    return NO_ANSWER if case.answer.answer is None else None

@@ -28,7 +28,7 @@ from graphkit.records.scores import EXECUTION, Score
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
-from graphkit.scoring.read_runs import ReadRun
+from graphkit.scoring.run_pass import ReadRun
 
 #: The version of the comparison of values that gives the scores. In 2 the answer's own word decides no test.
 VERSION = "2"

@@ -25,7 +25,7 @@ from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.gold import gold_hash
 from graphkit.records.scores import Score, answer_hash
 from graphkit.scoring.measure_summaries import Summary
-from graphkit.scoring.read_runs import ReadRun
+from graphkit.scoring.run_pass import ReadRun
 from graphkit.shards.event_loop import in_parallel
 
 #: The default number of answers that are judged at the same time.

@@ -26,7 +26,7 @@ from graphkit.plugins.judging.judges.prompts import nonce_of
 from graphkit.plugins.judging.judges.verdict_request import ask, prompt_of, schema_of
 from graphkit.plugins.judging.llm.requests import ModelError, Reply, Request, Usage
 from graphkit.records.models import Answer, Question
-from graphkit.scoring.read_runs import lacking_answer
+from graphkit.scoring.run_pass import lacking_answer
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.judging import materials, reasons, values
 from tests.helpers.properties import examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphkit.measures.case import Case
 from graphkit.plugins.judging.judges.citations import citation_pattern
 from graphkit.plugins.judging.judges.materials import materials_of
-from graphkit.scoring.read_runs import lacking_answer
+from graphkit.scoring.run_pass import lacking_answer
 from tests.helpers.cases import answer, question
 from tests.helpers.judging import materials
 
