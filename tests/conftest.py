@@ -428,6 +428,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByDatabase(config, log)
 
 
+#: What serves other tests than that which started it.
+_SHARED = ("graphkit.plugins.embedded.server", "tests.helpers.warm")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None]:
     """End the processes that a failing test started: one that stays would disturb the tests after it."""
@@ -444,8 +448,9 @@ def pytest_runtest_call() -> Generator[None]:
             yield
         except BaseException:
             for process in started:
-                # The server of the embedded database serves other tests, and ends by itself.
-                if process.poll() is None and "graphkit.plugins.embedded.server" not in str(process.args):
+                # What serves other tests ends by itself.
+                words = str(process.args)
+                if process.poll() is None and not any(name in words for name in _SHARED):
                     _end(process)
             raise
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from graphkit.graph.datasets import load_dataset
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved, unfinished_loads
 from graphkit.graph.score_nodes import gradings
-from tests.helpers import ROOT
+from tests.helpers import ROOT, forked
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import EngineSettings
 from tests.helpers.loading import RUN, change, contents, load_all
@@ -76,6 +75,12 @@ def test_interrupted_change_is_taken_back_by_loading_the_former_files(
     assert contents(empty_store) == before
 
 
+def assert_ends(code: int, program: str, engine_settings: EngineSettings, *words: object) -> None:
+    """Run a program to its end."""
+    done = forked.program(program, *words, cwd=ROOT, env=engine_settings.env)
+    assert done.wait() == code, done.written()
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -92,9 +97,7 @@ with graphkit.open_store() as store:
 def test_killed_load_is_repaired(empty_store: Store, engine_settings: EngineSettings, dataset: Path, kind: str) -> None:
     """The load of a killed process is reported, and repaired by running it again."""
     file = dataset / "runs" / f"{RUN}.jsonl"
-    command = [sys.executable, "-c", KILLED, str(file), kind]
-    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    assert_ends(-signal.SIGKILL, KILLED, engine_settings, str(file), kind)
     (unfinished,) = unfinished_loads(empty_store)
     assert unfinished.interrupted
     assert unfinished.name == ("dataset shop" if kind == "edges" else f"run {RUN}")
@@ -139,9 +142,7 @@ def test_run_killed_while_it_is_replaced_is_not_whole(
     before = contents(empty_store)
     former = file.read_text()
     write_jsonl(file, [{**one, "traversal": []} for one in read_jsonl(file)])
-    command = [sys.executable, "-c", CLEARING, str(file), query]
-    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    assert_ends(-signal.SIGKILL, CLEARING, engine_settings, str(file), query)
     assert contents(empty_store) != before
     (run,) = empty_store.read(cypher("read/runs"))
     assert (run["complete"], run["digest"], gradings(empty_store, RUN)) == (False, "", {})
@@ -159,9 +160,7 @@ def test_scores_killed_while_they_are_replaced_are_not_whole(
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR", "EdgeF1"])
     before = contents(empty_store)
-    command = [sys.executable, "-c", CLEARING, str(file), "load/clear_scores"]
-    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    assert_ends(-signal.SIGKILL, CLEARING, engine_settings, str(file), "load/clear_scores")
     (run,) = empty_store.read(cypher("read/runs"))
     assert run["complete"]
     complete = {name: grading.complete for name, grading in gradings(empty_store, RUN).items()}
@@ -204,50 +203,36 @@ def test_what_is_whole_is_not_reported_as_interrupted(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path
 ) -> None:
     """The last mark of a load and its release are one transaction."""
-    command = [sys.executable, "-c", RELEASING, str(dataset / "runs" / f"{RUN}.jsonl")]
-    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr.decode()
+    assert_ends(0, RELEASING, engine_settings, str(dataset / "runs" / f"{RUN}.jsonl"))
     assert unfinished_loads(empty_store) == []
 
 
 EVALUATING = """
-import sys
+import sys, time
 from pathlib import Path
 import graphkit
 print("ready", flush=True)
-sys.stdin.readline()
+while not Path(sys.argv[2]).exists():
+    time.sleep(0.002)
 with graphkit.open_store() as store:
     print(graphkit.evaluate(Path(sys.argv[1]), store=store).measures["EdgeRecall"].mean)
 """
 
 
 def test_two_processes_at_once_do_not_double(
-    empty_store: Store, engine_settings: EngineSettings, dataset: Path
+    empty_store: Store, engine_settings: EngineSettings, dataset: Path, tmp_path: Path
 ) -> None:
     """Two processes that load the same dataset and run at once write the same as one."""
     file = dataset / "runs" / f"{RUN}.jsonl"
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", EVALUATING, str(file)],
-            cwd=ROOT,
-            env=engine_settings.env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    outputs = [process.communicate(timeout=120) for process in processes]
+    go = tmp_path / "go"
+    processes = [forked.program(EVALUATING, file, go, cwd=ROOT, env=engine_settings.env) for _ in range(2)]
+    while any(process.written()[0] != "ready\n" for process in processes):
+        assert [process.poll() for process in processes] == [None, None]
+        time.sleep(0.01)
+    go.touch()
+    outputs = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
-    assert outputs[0][0] == outputs[1][0] != ""
+    assert outputs[0][0] == outputs[1][0] != "ready\n"
     both = contents(empty_store)
     empty_store.write("MATCH (n) DETACH DELETE n")
     graphkit.evaluate(file, store=empty_store)

@@ -1,36 +1,91 @@
-"""Imports what commands of graphkit import when they run: ``tests.helpers.forked`` does it once for all its forks."""
+"""The process from which ``tests.helpers.forked`` forks: it has imported what commands import when they run.
+
+For each request it forks a keeper, and this one the process itself: the keeper writes its id and then its exit code.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
+import socket
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
 import neo4j
 import numpy
-import rich.console
 import rich.table
 import scipy.stats
 import typer
 
 import graphkit
 from graphkit.analysis import evaluation_findings
+from graphkit.cli import main
 from graphkit.cli.app import app
 from graphkit.plugins.completion.shell_scripts import commands_of
 from graphkit.plugins.embedded import client
 from graphkit.report import rendering
 from graphkit.scoring import evaluate
+from tests.helpers import models
 
-#: Each of these takes as long to import as most commands take for their work.
-SLOW = (
-    neo4j.GraphDatabase,
-    numpy,
-    rich.console,
-    rich.table,
-    scipy.stats,
-    evaluation_findings,
-    client,
-    rendering,
-    evaluate,
-)
+#: What takes as long to import as most commands take for their work.
+SLOW = (client, evaluate, evaluation_findings, models, neo4j.GraphDatabase, numpy, rendering, rich.table, scipy.stats)
 
-for _name in graphkit.__all__:
-    getattr(graphkit, _name)
-for _ in commands_of(typer.main.get_command(app)):
-    pass
+
+def forked(control: socket.socket) -> list[int] | None:
+    """Return the files of a request in the fork that has to fulfil it; None at the end of the tests."""
+    keepers: list[int] = []
+    while True:
+        asked, files, _, _ = socket.recv_fds(control, 1, 4)
+        if not asked:
+            control.close()
+            return None
+        keeper = os.fork()
+        if not keeper:
+            break
+        for file in files:
+            os.close(file)
+        keepers = [one for one in (*keepers, keeper) if not os.waitpid(one, os.WNOHANG)[0]]
+    control.close()
+    kept = files.pop()
+    pid = os.fork()
+    if pid:
+        os.write(kept, f"{pid}\n".encode())
+        os.write(kept, f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
+        os._exit(0)
+    os.close(kept)
+    return files
+
+
+def become(files: list[int]) -> str | None:
+    """Take the place, the environment, the streams and the words of a request; return the program if it has one."""
+    with os.fdopen(files[0], encoding="utf-8") as file:
+        request = json.loads(os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0))
+    for number, stream in enumerate(files[1:], 1):
+        flags = fcntl.fcntl(stream, fcntl.F_GETFL)
+        fcntl.fcntl(stream, fcntl.F_SETFL, flags | os.O_APPEND)
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    sys.argv = request["words"]
+    program: str | None = request["program"]
+    return program
+
+
+if __name__ == "__main__":
+    for _name in graphkit.__all__:
+        getattr(graphkit, _name)
+    list(commands_of(typer.main.get_command(app)))
+    if find_spec("anthropic"):  # an extra, which some environments of tests lack
+        import_module("anthropic.resources.beta.messages")
+    _files = forked(socket.socket(fileno=int(sys.argv[1])))
+    if _files is not None:
+        _program = become(_files)
+        if _program is None:
+            main()
+        else:
+            sys.path[0] = ""
+            exec(compile(_program, "<string>", "exec"), {"__name__": "__main__"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,9 +18,10 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.plugins.compare.summaries import summarize
 from graphkit.plugins.judging.verdict_files import VERDICTS, read_verdicts
-from tests.helpers import engines
+from tests.helpers import engines, forked
 from tests.helpers.api import served
-from tests.helpers.cli import COMMAND, Done, Graph, environment, inside
+from tests.helpers.cli import Done, Graph, inside
+from tests.helpers.forked import Forked
 from tests.helpers.grading import WRONG, judging, scores_beside, to_grade, verdicts_beside
 
 
@@ -208,16 +209,10 @@ def barrier(folder: Path) -> Iterator[socket.socket]:
         yield server
 
 
-def start(run: Path, rubric: str, *options: str, **env: str) -> subprocess.Popen[str]:
+def start(run: Path, rubric: str, *options: str, **env: str) -> Forked:
     """Start a process that grades a run by a rubric."""
-    return subprocess.Popen(
-        [*COMMAND, "grade", str(run), "-j", "waiting_judge:judge", "--rubric", rubric, *options],
-        cwd=run.parents[2],
-        env=environment(env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = ("grade", run, "-j", "waiting_judge:judge", "--rubric", rubric, *options)
+    return forked.command(*words, cwd=run.parents[2], env=env)
 
 
 def let_go(server: socket.socket, count: int) -> None:
@@ -228,7 +223,7 @@ def let_go(server: socket.socket, count: int) -> None:
         line.close()
 
 
-def ended(processes: list[subprocess.Popen[str]]) -> None:
+def ended(processes: list[Forked]) -> None:
     """Wait for all processes to end well."""
     reported = [process.communicate(timeout=300)[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * len(processes), reported
@@ -240,8 +235,11 @@ def test_gradings_at_the_same_time_lose_nothing(run: Path, tmp_path: Path) -> No
         processes = [start(run, rubric, "--no-store") for rubric in RUBRICS]
         let_go(server, len(processes))
         # Each is at the point where it keeps what was said, and says that it waits.
-        waiting = [process.stderr.readline() for process in processes if process.stderr is not None]
-        assert waiting == ["note: another grading of this run is being kept; this one waits for it\n"] * 4
+        until = time.monotonic() + 60
+        waits = "note: another grading of this run is being kept; this one waits for it\n"
+        while [process.written()[1] for process in processes] != [waits] * 4:
+            assert time.monotonic() < until
+            time.sleep(0.02)
     ended(processes)
     [scores], [verdicts] = graded_files(run, SCORES), graded_files(run, VERDICTS)
     assert {score.measure for score in read_scores([scores], Problems())} == set(RUBRICS)

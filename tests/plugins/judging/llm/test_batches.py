@@ -6,8 +6,6 @@ import asyncio
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,9 +21,9 @@ from graphkit.plugins.judging.llm.message_batches import Batches, BatchOutcome
 from graphkit.plugins.judging.llm.prices import PriceTable
 from graphkit.plugins.judging.llm.requests import ModelError, Request, Usage
 from graphkit.records.usage import Prices
-from tests.helpers import ROOT
+from tests.helpers import ROOT, forked
 from tests.helpers.api import Api, Batch, BatchApi, Reply, Response, message, refusal, served
-from tests.helpers.cli import environment
+from tests.helpers.forked import Forked
 from tests.helpers.models import asked, with_client
 
 FIVE = [asked(f"number {number}") for number in range(5)]
@@ -226,7 +224,9 @@ from pathlib import Path
 from graphkit.plugins.judging.llm.message_batches import Batches
 from graphkit.plugins.judging.llm.cache import ReplyCache
 from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
-from tests.plugins.judging.llm.test_batches import FIVE
+from tests.helpers.models import asked
+
+FIVE = [asked(f"number {number}") for number in range(5)]
 
 async def main():
     with ReplyCache(Path(sys.argv[1])) as cache:
@@ -238,23 +238,16 @@ asyncio.run(main())
 """
 
 
-def batcher(api: Api, path: Path) -> subprocess.Popen[str]:
+def batcher(api: Api, path: Path) -> Forked:
     """Start a process that fills the cache of a file."""
-    return subprocess.Popen(
-        [sys.executable, "-c", BATCHER, path],
-        cwd=ROOT,
-        env=environment(api.env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return forked.program(BATCHER, path, cwd=ROOT, env=api.env)
 
 
 @pytest.mark.parametrize("arrives", [True, False])
 @pytest.mark.parametrize("looks", [0, 3])
 def test_killed_while_it_submits(arrives: bool, looks: int, tmp_path: Path) -> None:
     """Killed before the server's answer came: the next process finds the batch, or sees that it never arrived."""
-    path, process = tmp_path / "replies.sqlite", list[subprocess.Popen[str]]()
+    path, process = tmp_path / "replies.sqlite", list[Forked]()
 
     def created(batch: Batch) -> None:
         if len(batches.batches) == 1 and process[0].poll() is None:
@@ -296,7 +289,7 @@ def test_killed_while_it_waits(tmp_path: Path) -> None:
 
 def test_killed_while_it_reads(tmp_path: Path) -> None:
     """Killed in the middle of the results: the next process reads the rest, and nothing is submitted again."""
-    path, process = tmp_path / "replies.sqlite", list[subprocess.Popen[str]]()
+    path, process = tmp_path / "replies.sqlite", list[Forked]()
 
     def results(data: bytes) -> Response:
         if process[0].poll() is None:
