@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -494,14 +495,13 @@ def test_documented_lines(checkout: Path) -> None:
     (checkout / "graphkit.toml").write_text(settings)
     write_lines(checkout / "my-eval" / "runs" / "mine.jsonl", run_of(2))
     save, dry, *_ = re.findall(r"^    (graphkit .*)$", text, re.MULTILINE)
-    assert shell(save, checkout).returncode == 0
-    assert shell(dry, checkout).returncode == 0
+    inside(*shlex.split(save)[1:], cwd=checkout, code=0)
+    inside(*shlex.split(dry)[1:], cwd=checkout, code=0)
     write_lines(checkout / "my-eval" / "runs" / "mine.jsonl", run_of(1))
-    done = shell(dry, checkout)
-    assert done.returncode == 1
+    red = inside(*shlex.split(dry)[1:], cwd=checkout, code=1)
     # Of two edges one is walked, and no other: EdgeF1 is 2/3.
-    assert "EdgeF1 is 0.6667, under 0.7" in done.stderr
-    assert "EdgeRecall -0.5000" in done.stderr
+    assert "EdgeF1 is 0.6667, under 0.7" in red.err
+    assert "EdgeRecall -0.5000" in red.err
     install, *script = documented(".gitlab-ci.yml")["graphkit"]["script"]
     assert install.startswith("pip install --require-hashes -r ")
     done = shell("\n".join(script), checkout, GITLAB_CI="true", CI_MERGE_REQUEST_IID="7")

@@ -1,6 +1,6 @@
 """Processes that start at once: forks of one that has imported graphkit, which is most of the work of a short command.
 
-They have an id, an environment, streams and an end of their own, and can be killed. They don't show how a command
+They have an id, a session, an environment, streams and an end of their own. They do not show how a command
 starts, nor what Python reads from the environment before it does: ``tests.helpers.cli.graphkit`` does.
 """
 
@@ -45,13 +45,21 @@ def _forking() -> socket.socket:
 class Forked:
     """A running process, with those methods of ``subprocess.Popen`` that tests use; its streams are text."""
 
-    def __init__(self, words: list[str], program: str | None, cwd: Path, env: Mapping[str, str] | None) -> None:
+    def __init__(
+        self,
+        words: list[str],
+        program: str | None,
+        cwd: Path,
+        env: Mapping[str, str] | None,
+        terminal: int | None = None,
+    ) -> None:
         request = {"words": words, "program": program, "cwd": str(cwd), "env": environment(env)}
         self._streams = [_nameless() for _ in range(2)]
         self._kept, kept = os.pipe()
-        asked = _nameless(json.dumps(request).encode())
-        socket.send_fds(_forking(), [b"!"], [asked, *self._streams, kept])
-        for file in (asked, kept):
+        asked, nothing = _nameless(json.dumps(request).encode()), os.open(os.devnull, os.O_RDONLY)
+        streams = [nothing, *self._streams] if terminal is None else [terminal, self._streams[0], terminal]
+        socket.send_fds(_forking(), [b"!"], [asked, *streams, kept])
+        for file in (asked, nothing, kept):
             os.close(file)
         self._lock = threading.Lock()
         self._texts: tuple[str, str] | None = None
@@ -119,9 +127,9 @@ def _nameless(content: bytes = b"") -> int:
         return os.dup(file.fileno())
 
 
-def command(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Forked:
-    """Start a command of graphkit."""
-    return Forked(["graphkit", *map(str, arguments)], None, cwd, env)
+def command(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, terminal: int | None = None) -> Forked:
+    """Start a command of graphkit; it reads from a terminal, and writes its standard error there, if one is given."""
+    return Forked(["graphkit", *map(str, arguments)], None, cwd, env, terminal)
 
 
 def program(text: str, *arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Forked:

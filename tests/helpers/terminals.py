@@ -9,7 +9,6 @@ import re
 import select
 import signal
 import struct
-import subprocess
 import termios
 import threading
 import time
@@ -18,7 +17,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.helpers.cli import COMMAND, called, environment
+from tests.helpers import forked
+from tests.helpers.cli import called, environment
 
 
 class Terminal:
@@ -27,15 +27,7 @@ class Terminal:
     def __init__(self, *arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self.master, slave = pty.openpty()
         self.said = ""
-        self.process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)],
-            cwd=cwd,
-            env=environment(env),
-            stdin=slave,
-            stdout=subprocess.PIPE,
-            stderr=slave,
-            start_new_session=True,
-        )
+        self.process = forked.command(*arguments, cwd=cwd, env=env, terminal=slave)
         os.close(slave)
 
     def expect(self, text: str, seconds: float = 60) -> str:
@@ -60,13 +52,13 @@ class Terminal:
     def end(self) -> tuple[int, str]:
         """Wait for the end, and return exit code and standard output."""
         out, _ = self.process.communicate(timeout=60)
-        return self.process.returncode, out.decode()
+        return self.process.wait(), out
 
     def close(self) -> None:
         """Leave nothing behind."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.communicate()
+        self.process.wait()
         os.close(self.master)
 
 

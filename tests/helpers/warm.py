@@ -5,11 +5,14 @@ For each request it forks a keeper, and this one the process itself: the keeper 
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import json
 import os
 import socket
 import sys
+import threading
+import traceback
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -37,7 +40,7 @@ def forked(control: socket.socket) -> list[int] | None:
     """Return the files of a request in the fork that has to fulfil it; None at the end of the tests."""
     keepers: list[int] = []
     while True:
-        asked, files, _, _ = socket.recv_fds(control, 1, 4)
+        asked, files, _, _ = socket.recv_fds(control, 1, 5)
         if not asked:
             control.close()
             return None
@@ -62,17 +65,42 @@ def become(files: list[int]) -> str | None:
     """Take the place, the environment, the streams and the words of a request; return the program if it has one."""
     with os.fdopen(files[0], encoding="utf-8") as file:
         request = json.loads(os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0))
-    for number, stream in enumerate(files[1:], 1):
-        flags = fcntl.fcntl(stream, fcntl.F_GETFL)
-        fcntl.fcntl(stream, fcntl.F_SETFL, flags | os.O_APPEND)
+    for number, stream in enumerate(files[1:]):
+        if number:
+            fcntl.fcntl(stream, fcntl.F_SETFL, fcntl.fcntl(stream, fcntl.F_GETFL) | os.O_APPEND)
         os.dup2(stream, number)
         os.close(stream)
+    os.setsid()
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
     sys.argv = request["words"]
     program: str | None = request["program"]
     return program
+
+
+def fulfil(files: list[int]) -> None:
+    """Be the process that is asked for, to its end: to take all apart that was imported would take a second."""
+    code: object = 0
+    program = become(files)
+    try:
+        if program is None:
+            main()
+        else:
+            sys.path[0] = ""
+            exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
+    except SystemExit as end:
+        code = end.code or 0
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)
 
 
 if __name__ == "__main__":
@@ -83,9 +111,4 @@ if __name__ == "__main__":
         import_module("anthropic.resources.beta.messages")
     _files = forked(socket.socket(fileno=int(sys.argv[1])))
     if _files is not None:
-        _program = become(_files)
-        if _program is None:
-            main()
-        else:
-            sys.path[0] = ""
-            exec(compile(_program, "<string>", "exec"), {"__name__": "__main__"})
+        fulfil(_files)
