@@ -14,7 +14,6 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from graphkit.records.aliases import ANSWER, EDGE, QUESTION, Spellings, fields_by_other_name
-from graphkit.records.json_once import may_repeat_a_key
 from graphkit.records.shapes import OUTPUTS
 from graphkit.records.structs import (
     AnswerStruct,
@@ -78,7 +77,7 @@ class LineDecoder(Generic[S]):
     states no run has an empty name.
 
     The decoder also requires the fields that the first record of the file and its parts have, until one lacks them.
-    Then what it returns, encoded again, is as long as the line, unless that has a key twice: see :meth:`is_certain`.
+    So a line of which :func:`graphkit.records.json_once.may_repeat_a_key` doubts its record is rare.
 
     Parameters
     ----------
@@ -117,10 +116,6 @@ class LineDecoder(Generic[S]):
         self._build()
         return self.decode(line)
 
-    def is_certain(self, record: S, line: bytes) -> bool:
-        """Return whether a decoded line has certainly no key twice; only a look at the line tells, otherwise."""
-        return not may_repeat_a_key(line, record)
-
     def _build(self) -> None:
         # List each field again: msgspec doesn't rename inherited ones.
         given = self._given.get(self._kind, ())
@@ -150,7 +145,7 @@ class LineDecoder(Generic[S]):
         self.decode = msgspec.json.Decoder(spelled).decode
 
     def _part(self, kind: type[Struct]) -> type[Struct]:
-        """Return the struct of a part, with its fields in the order of the file."""
+        """Return a struct like that of a part, with its fields in the order of the file, which a base would change."""
         given = self._given[kind]
         fields = {field.name: field for field in msgspec.structs.fields(kind)}
         names = [*(name for name in given if name in fields), *(name for name in fields if name not in given)]
@@ -158,7 +153,7 @@ class LineDecoder(Generic[S]):
         return msgspec.defstruct(
             f"{kind.__name__}Spelled",
             declared,
-            bases=(kind,),
+            namespace={"declared": kind},
             gc=False,
             forbid_unknown_fields=True,
             omit_defaults=True,

@@ -19,7 +19,7 @@ from graphkit.files.json_stream import fault
 from graphkit.files.jsonl import find_file, read_lines, run_of_file
 from graphkit.files.problems import Problem, Problems, shortened
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
-from graphkit.records.json_once import RepeatedKeyError, each_key_once, repeats_a_key
+from graphkit.records.json_once import RepeatedKeyError, each_key_once, may_repeat_a_key, repeats_a_key
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of, turn_backward_steps
 from graphkit.records.three_texts import ThreeTexts, doubtful
@@ -41,6 +41,9 @@ _TEXTS = ("question", *QUESTION["question"])
 _MISTAKES = 3
 
 NUMBERS_ARE_IDS = 'identifiers that are numbers are read as texts: 7 is "7"'
+
+#: Without these a line has no step whose relation says that it was walked backwards; one byte is found at once.
+BACKWARDS, ESCAPE = ord("~"), ord("\\")
 
 #: The remedy of a mistake, by its type in pydantic and the models.
 _REMEDIES = {
@@ -280,12 +283,12 @@ class RecordReader(Generic[S]):
         # Each step here runs for every record of a run.
         try:
             found = self._lines.decode(line)
-            certain = self._lines.is_certain(found, line)
+            doubtful = may_repeat_a_key(line, found)
         except UNDECODED as refusal:
             return self._look_at(number, line, refusal)
-        if (not certain and repeats_a_key(line)) or (self._of_run and self._has_blank_run(found)):
+        if (doubtful and repeats_a_key(line)) or (self._of_run and self._has_blank_run(found)):
             return self._by_model(number, line)
-        if b"~" in line or b"\\" in line:
+        if BACKWARDS in line or ESCAPE in line:
             self._turn(found)
         if self._lines.unknown:
             self._note_unknown(number, found)

@@ -157,10 +157,11 @@ class KnownFiles(NamedTuple):
 
 
 class _Cache(dict[str, T]):
-    """A bounded cache of what is found for nodes."""
+    """A bounded cache of what is found for nodes, and whether nothing was found for one of them so far."""
 
     def __init__(self, find: Callable[[str], T], most: int) -> None:
         super().__init__()
+        self.lacks = False
         self._find = find
         self._most = most
 
@@ -168,6 +169,7 @@ class _Cache(dict[str, T]):
         if len(self) >= self._most:
             self.clear()
         found = self[node] = self._find(node)
+        self.lacks = self.lacks or found is None
         return found
 
 
