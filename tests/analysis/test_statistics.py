@@ -15,6 +15,7 @@ from graphkit.analysis.multiple_testing import holm
 from graphkit.analysis.paired import compare_pairs, randomisation_p
 from graphkit.analysis.power import detectable
 from graphkit.scoring.intervals import DRAWN_TOGETHER, RESAMPLES, SEED, bca, interval
+from graphkit.scoring.score_intervals import normal_quantile, student_quantile
 from tests.helpers.properties import examples
 
 SAMPLE = [0.25, -0.5, 0.0, 0.75, 0.5, 0.125, -0.25, 1.0, 0.375, 0.0, 0.625, -0.125]
@@ -235,3 +236,12 @@ def test_the_bootstrap_ends_where_scipy_ends_it() -> None:
         theirs = stats.bootstrap((values,), numpy.mean, method="BCa", **drawn).confidence_interval
         means = stats.bootstrap((values,), numpy.mean, method="percentile", **drawn).bootstrap_distribution
         assert bca(values, means, 0.95) == pytest.approx([theirs.low, theirs.high], abs=1e-12)
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.999])
+def test_quantiles_without_scipy_are_those_of_scipy(confidence: float) -> None:
+    """From 2,000 degrees of freedom on, the expansion has the 15 digits of scipy's own quantile, as at the usual one."""
+    assert normal_quantile() == float(stats.norm.ppf(0.975))
+    for freedom in (1999, 2000, 2000.5, 59_999, 1e6, 1e12):
+        expected = float(stats.t.ppf((1 + confidence) / 2, freedom))
+        assert student_quantile(freedom, confidence) == pytest.approx(expected, rel=1e-15)

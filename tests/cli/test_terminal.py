@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 import typer
 
 from graphkit.analysis.findings import LINES
+from graphkit.cli import progress
 from graphkit.cli.app import app
 from graphkit.cli.progress import shown_progress
 from graphkit.cli.tables import fitting
 from graphkit.cli.terminal import elided, folded, folded_command
-from graphkit.records.progress import expect
+from graphkit.records.progress import RESTS_AT_FORK, expect
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.invocations import commands
@@ -329,6 +335,46 @@ def test_progress_of_a_second_run_begins_anew() -> None:
             expect(shown, "scores", 264)
             shown("scores", 264)
             assert str(shown) == said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_progress_goes_on_beside_forks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A process that shows progress forks without another thread, and then says once what takes long."""
+    monkeypatch.setattr(progress, "LINE_EVERY", 0.5)
+    with shown_progress("waiting"):
+        others = [one for one in threading.enumerate() if one.name == RESTS_AT_FORK]
+        assert len(others) == 1
+        for _ in range(2):
+            if not (child := os.fork()):
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        assert not others[0].is_alive()  # the clock has another thread now
+        time.sleep(1.5)
+        if not (child := os.fork()):
+            os._exit(0)
+        os.waitpid(child, 0)
+        time.sleep(0.5)
+    assert capsys.readouterr().err == "waiting ...\n"
+
+
+SPY = """
+import sys
+from graphkit.cli.app import main
+from graphkit.scoring import file_scoring
+
+get = file_scoring.get_context
+file_scoring.SMALL = 0
+file_scoring.get_context = lambda start: print("start:", start, file=sys.stderr) or get(start)
+file_scoring.os.sched_getaffinity = lambda process: {0, 1}
+main()
+"""
+
+
+def test_scoring_beside_progress_forks_its_workers(tmp_path: Path) -> None:
+    """Workers of a large file are forked, though the command shows progress: spawned ones import everything again."""
+    asked = [sys.executable, "-c", SPY, "evaluate", "--no-store", tiny(tmp_path)]
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert re.findall("start: .*", done.stderr) == ["start: fork"]
 
 
 def test_failed_gates_fit_as_well(tmp_path: Path) -> None:
