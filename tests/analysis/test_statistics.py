@@ -240,7 +240,7 @@ def test_the_bootstrap_ends_where_scipy_ends_it() -> None:
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.999])
 def test_quantiles_without_scipy_are_those_of_scipy(confidence: float) -> None:
-    """From 2,000 degrees of freedom on, the expansion has the 15 digits of scipy's own quantile, as at the usual one."""
+    """From 2,000 degrees of freedom on, the expansion has the 15 digits of the quantile in scipy."""
     assert normal_quantile() == float(stats.norm.ppf(0.975))
     for freedom in (1999, 2000, 2000.5, 59_999, 1e6, 1e12):
         expected = float(stats.t.ppf((1 + confidence) / 2, freedom))

@@ -372,7 +372,7 @@ main()
 
 def test_scoring_beside_progress_forks_its_workers(tmp_path: Path) -> None:
     """Workers of a large file are forked, though the command shows progress: spawned ones import everything again."""
-    asked = [sys.executable, "-c", SPY, "evaluate", "--no-store", tiny(tmp_path)]
+    asked = [sys.executable, "-c", SPY, "evaluate", "--no-store", str(tiny(tmp_path))]
     done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert re.findall("start: .*", done.stderr) == ["start: fork"]
 

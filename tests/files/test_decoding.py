@@ -531,8 +531,12 @@ def test_line_decoder_equals_the_model_on_odd_json(rest: bytes) -> None:
 
 
 #: The fields of a chunk and of a step that stand in some records of a file, also with the value that is their default.
-CHUNK = {"rank": st.none() | st.integers(1, 3), "score": st.just(0.5), "repo": st.none() | st.just("a:b")}
-STEP = {
+IN_CHUNKS: dict[str, st.SearchStrategy[Any]] = {
+    "rank": st.none() | st.integers(1, 3),
+    "score": st.just(0.5),
+    "repo": st.none() | st.just("a:b"),
+}
+IN_STEPS: dict[str, st.SearchStrategy[Any]] = {
     "relation": st.sampled_from(["CALLS", "~CALLS", "\\u007eCALLS", ": :"]),
     "path": st.integers(0, 1),
     "directed": st.booleans(),
@@ -540,7 +544,7 @@ STEP = {
 }
 
 
-def parts(fixed: dict[str, Any], fields: dict[str, Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
+def parts(fixed: dict[str, str], fields: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Return a strategy of parts with some of the fields, in any order."""
     chosen = st.fixed_dictionaries({name: st.just(value) for name, value in fixed.items()}, optional=fields)
     return st.lists(chosen.flatmap(lambda one: st.permutations(list(one.items())).map(dict)), max_size=3)
@@ -562,8 +566,8 @@ def written(value: Any, left: list[int], space: str) -> str:
 @given(
     st.lists(
         st.tuples(
-            parts({"id": "c"}, CHUNK),
-            parts({"source": "a", "target": "b"}, STEP),
+            parts({"id": "c"}, IN_CHUNKS),
+            parts({"source": "a", "target": "b"}, IN_STEPS),
             st.dictionaries(st.sampled_from(["answer", "ordered", "beside", "latency_ms"]), st.none() | st.just(1.0)),
             st.integers(0, 9),
             st.booleans(),
