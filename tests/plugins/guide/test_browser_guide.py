@@ -13,7 +13,6 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.graph_schema import graph_schema
 from graphkit.graph.queries import named_queries
 from graphkit.plugins.guide.browser_guide import (
     REPOSITORY_COLOURS,
