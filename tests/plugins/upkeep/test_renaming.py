@@ -30,6 +30,9 @@ from tests.helpers.loading import RUN, whole
 
 OTHER = "storefront-bm25"
 
+#: Measures whose scores stand for those of all: each score is renamed alike.
+SOME = ("EdgeRecall", "RR", "NDCG@10")
+
 #: Escaped in the keys of the graph, and quoted in shells.
 HOSTILE = "it's\x1f a \\ \"run\" {id: 'x'}"
 
@@ -55,10 +58,13 @@ def stopping_after(batches: int) -> Callable[[str, int], None]:
     return progress
 
 
-def fill(store: Store, dataset: Path, name: str) -> None:
-    """Put a run under a name into the graph, with tool calls, scores by others, verdicts and executions."""
+def fill(store: Store, dataset: Path, name: str, *measures: str) -> None:
+    """Put a run under a name into the graph, with tool calls, scores by others, verdicts and executions.
+
+    Without names of measures it has the scores of all.
+    """
     file = dataset / "runs" / f"{RUN}.jsonl"
-    graphkit.evaluate(file, dataset, store=store, name=name)
+    graphkit.evaluate(file, dataset, store=store, name=name, measures=measures)
     question = read_jsonl(file)[0]["question_id"]
     load_scores(store, [Score(run=name, question=question, measure="Tone", value=0.5, grader="a person")])
     load_verdicts(store, [one.model_copy(update={"run": name}) for one in verdicts.plausible(file)])
@@ -88,10 +94,10 @@ def test_nothing_keeps_the_former_name(
     empty_store: Store, called: Path, new: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The graph is that of the run loaded and graded under its new name, whatever the batches, and may hold both."""
-    fill(empty_store, called, new)
+    fill(empty_store, called, new, *SOME)
     expected = whole(empty_store)
     empty_store.write("MATCH (n) DETACH DELETE n")
-    fill(empty_store, called, RUN)
+    fill(empty_store, called, RUN, *SOME)
     assert whole(empty_store) != expected
     for module in (renaming, graphkit.graph.writing):
         monkeypatch.setattr(module, "CLEARED", 7)
@@ -100,7 +106,7 @@ def test_nothing_keeps_the_former_name(
     assert unfinished_loads(empty_store) == []
     assert (found.runs, found.counts["answers"]) == ({RUN: new}, 30)
     # The keys of claims and citations come from the run's name, so its former one is free again.
-    fill(empty_store, called, RUN)
+    fill(empty_store, called, RUN, *SOME)
     counts = empty_store.read("MATCH (c:Claim) RETURN c.run AS run, count(c) AS n ORDER BY n")
     assert len({row["n"] for row in counts}) == 1
     assert {row["run"] for row in counts} == {RUN, new}
@@ -165,10 +171,10 @@ def test_an_interrupted_renaming_is_refused_and_finished(
     empty_store: Store, called: Path, batches: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half a renaming is incomplete under both names, every command says how to finish it, and the same one does."""
-    fill(empty_store, called, "walker")
+    fill(empty_store, called, "walker", *SOME)
     expected = whole(empty_store)
     empty_store.write("MATCH (n) DETACH DELETE n")
-    fill(empty_store, called, RUN)
+    fill(empty_store, called, RUN, *SOME)
     monkeypatch.setattr(graphkit.graph.writing, "CLEARED", 20)
     with pytest.raises(Stop):
         rename_run(empty_store, RUN, "walker", stopping_after(batches))
