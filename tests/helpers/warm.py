@@ -74,7 +74,7 @@ def become(files: list[int]) -> str | None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    sys.argv = request["words"]
+    sys.argv, sys.path[0] = request["words"], request["cwd"]
     program: str | None = request["program"]
     return program
 
@@ -87,7 +87,6 @@ def fulfil(files: list[int]) -> None:
         if program is None:
             main()
         else:
-            sys.path[0] = ""
             exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
     except SystemExit as end:
         code = end.code or 0

@@ -38,7 +38,8 @@ from graphkit.scoring import batches
 from graphkit.scoring.export import write_results
 from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.scorer import Job
-from tests.helpers.cli import ANSWERS, QUESTIONS, Process, inside, tiny, write_lines
+from tests.helpers import forked
+from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines
 from tests.helpers.pages import Page
 
 #: Words over the words allowed: less is better, and there is no upper bound.
@@ -325,14 +326,15 @@ def test_a_broken_entry_point_is_reported(folder: Path, monkeypatch: pytest.Monk
         plugins.all_installed.cache_clear()
 
 
-def test_it_is_scored_and_exported(process: Process, folder: Path) -> None:
+def test_it_is_scored_and_exported(folder: Path) -> None:
     """evaluate accepts its text, in a separate process, and every export holds it with its parameters."""
     run = tiny(folder, answers=SPOKEN)
     outs = [folder / f"out{ending}" for ending in (".jsonl", ".csv", ".json", ".xml", ".md")]
     options = [word for out in outs for word in ("--out", out)]
     asked = ("-m", "own_words:Words", "-m", "own_words:Words(allowed=3)", "-m", "own_words:Retrieved")
-    done = process("evaluate", run, "--no-store", "--json", *asked, *options, cwd=folder, code=0)
-    measures = done.object()["measures"]
+    out, err = forked.command("evaluate", run, "--no-store", "--json", *asked, *options, cwd=folder).communicate()
+    assert out, err
+    measures = json.loads(out)["measures"]
     # 3/4 and 6/4; 3/3 and 6/3; both retrieved something: True counts as 1.
     assert {name: one["mean"] for name, one in measures.items()} == {
         "own_words:Words": 1.125,

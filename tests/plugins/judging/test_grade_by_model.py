@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +15,10 @@ import pytest
 from graphkit.plugins.judging.grading.judge_setup import JUDGE_MODEL
 from graphkit.plugins.judging.llm.cache import ReplyCache
 from graphkit.plugins.judging.llm.requests import Request
+from tests.helpers import forked
 from tests.helpers.api import Api, BatchApi, Reply, Response, in_turn, message, refusal, served
-from tests.helpers.cli import COMMAND, Done, Graph, environment, inside, write_lines
+from tests.helpers.cli import Done, Graph, inside, write_lines
+from tests.helpers.forked import Forked
 from tests.helpers.grading import (
     GIVEN,
     RIGHT,
@@ -403,28 +404,22 @@ def test_batch_that_can_not_be_read(run: Path) -> None:
     assert len(verdicts_beside(run, "anthropic", "m")) == 2
 
 
-def process(run: Path, api: Api, *options: str) -> subprocess.Popen[str]:
+def process(run: Path, api: Api, *options: str) -> Forked:
     """Start a process that grades a run by the rubric."""
-    return subprocess.Popen(
-        [*COMMAND, "grade", str(run), "-j", "anthropic", "-g", "rubric", "--no-store", *options],
-        cwd=run.parents[2],
-        env=environment(api.env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = ("grade", run, "-j", "anthropic", "-g", "rubric", "--no-store", *options)
+    return forked.command(*words, cwd=run.parents[2], env=api.env)
 
 
-def until(condition: Callable[[], bool], running: subprocess.Popen[str]) -> None:
+def until(condition: Callable[[], bool], running: Forked) -> None:
     """Wait until something is so while a process runs."""
     deadline = time.monotonic() + 60
     while not condition():
-        assert running.poll() is None, running.stderr.read() if running.stderr else ""
+        assert running.poll() is None, running.written()
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-def ended(running: subprocess.Popen[str], number: int) -> str:
+def ended(running: Forked, number: int) -> str:
     """Send a signal to a process, and return what it said until it ended."""
     running.send_signal(number)
     return running.communicate(timeout=60)[1]
