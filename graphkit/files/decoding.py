@@ -24,6 +24,7 @@ from graphkit.records.structs import (
     QuestionStruct,
     RunName,
     TraversalStepStruct,
+    declared_fields,
 )
 
 S = TypeVar("S", bound=Struct)
@@ -64,6 +65,11 @@ _ELSEWHERE: dict[type[Struct], frozenset[str]] = {
 
 #: The most unknown names of a file that the decoder accepts; lines with others go to the model.
 MOST_UNKNOWN = 32
+
+
+def _reduced(record: Any) -> tuple[Any, ...]:
+    """Reduce a record to the declared struct, for another process, which doesn't know how its file is spelled."""
+    return type(record).declared, tuple(getattr(record, name) for name in declared_fields(record))
 
 
 class LineDecoder(Generic[S]):
@@ -136,6 +142,7 @@ class LineDecoder(Generic[S]):
             f"{self._kind.__name__}Spelled",
             fields,
             bases=(self._kind,),
+            namespace={"declared": self._kind, "__reduce__": _reduced},
             rename={**self._spelling, **self.unknown},
             gc=False,
             forbid_unknown_fields=True,
@@ -153,7 +160,7 @@ class LineDecoder(Generic[S]):
         return msgspec.defstruct(
             f"{kind.__name__}Spelled",
             declared,
-            namespace={"declared": kind},
+            namespace={"declared": kind, "__reduce__": _reduced},
             gc=False,
             forbid_unknown_fields=True,
             omit_defaults=True,

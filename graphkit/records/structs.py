@@ -227,7 +227,7 @@ def turn_backward_steps(record: QuestionStruct | AnswerStruct) -> None:
 def declared_fields(record: Struct) -> tuple[str, ...]:
     """Return the names of a record's fields as they are declared here, whatever its file's spelling and order."""
     kind = type(record)
-    declared: type[Struct] = getattr(kind, "declared", kind if kind.__module__ == __name__ else kind.__bases__[0])
+    declared: type[Struct] = getattr(kind, "declared", kind)
     return declared.__struct_fields__
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -595,3 +596,4 @@ def test_what_a_file_begins_with_changes_no_record(drawn: list[tuple[Any, ...]])
         assert len(together.problems.skipped) == noted
         if found is not None:
             assert plain(found) == plain(model)
+            assert pickle.loads(pickle.dumps(found)) == struct_of(AnswerStruct, model)  # as another process gets it

@@ -123,15 +123,10 @@ def _part(run: RunToGrade, names: list[str]) -> RunToGrade:
     """Return the run with some of its questions, and nothing about the others."""
     return replace(
         run,
-        questions={name: _plain(QuestionStruct, run.questions[name]) for name in names},
-        answers={name: _plain(AnswerStruct, run.answers[name]) for name in names if name in run.answers},
+        questions={name: run.questions[name] for name in names},
+        answers={name: run.answers[name] for name in names if name in run.answers},
         invalid={name: run.invalid[name] for name in names if name in run.invalid},
     )
-
-
-def _plain(kind: type[S], struct: S) -> S:
-    """Return a struct of the kind itself: its reader makes structs of classes that no worker knows."""
-    return kind(**{name: getattr(struct, name) for name in kind.__struct_fields__})
 
 
 def judge_answers(task: _GradingTask) -> None:
