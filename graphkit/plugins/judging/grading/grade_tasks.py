@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from graphkit.plugins.judging.grading.verdict_job import Graded, GradingJob, RunToGrade
 from graphkit.plugins.judging.judges.catalogue import GRADERS
@@ -23,14 +23,11 @@ from graphkit.plugins.judging.llm.requests import ABOUT
 from graphkit.plugins.judging.llm.shared_model import ASK, RemoteModel, SharedModel
 from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.scores import Score
-from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.shards.chunks import chunk_size
 from graphkit.shards.driver_link import DriverLink
 from graphkit.shards.driver_service import Contact, Handler, serving
 from graphkit.shards.event_loop import call_in_thread, in_parallel
 from graphkit.shards.work import in_order
-
-S = TypeVar("S", QuestionStruct, AnswerStruct)
 
 #: A grader on its way to a worker: the name of a built-in one, or the texts of a rubric.
 SentGrader = str | tuple[str, str, str, str]
