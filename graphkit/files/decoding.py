@@ -23,6 +23,7 @@ from graphkit.records.structs import (
     Name,
     QuestionStruct,
     RunName,
+    ToolCallStruct,
     TraversalStepStruct,
     declared_fields,
 )
@@ -40,9 +41,10 @@ _SPELLINGS: dict[type[Struct], Spellings] = {
 }
 
 
-#: The lists of parts that are decoded as the file spells them.
+#: The lists of parts that are decoded as the file spells them, and leave out defaults when they are encoded again.
+#: Only those of an answer: the gold's hash is made of the parts of a question as they are declared.
 _PARTS: dict[type[Struct], dict[str, type[Struct]]] = {
-    AnswerStruct: {"retrieved": ChunkStruct, "traversal": TraversalStepStruct}
+    AnswerStruct: {"retrieved": ChunkStruct, "traversal": TraversalStepStruct, "tool_calls": ToolCallStruct}
 }
 
 _MISSING = re.compile(r"Object missing required field `(.+?)`")
@@ -128,7 +130,6 @@ class LineDecoder(Generic[S]):
         parts = {
             name: list[self._part(kind)] | None  # type: ignore[misc]
             for name, kind in _PARTS.get(self._kind, {}).items()
-            if kind in self._given
         }
         fields: list[Any] = []
         for field in msgspec.structs.fields(self._kind):
@@ -153,14 +154,18 @@ class LineDecoder(Generic[S]):
 
     def _part(self, kind: type[Struct]) -> type[Struct]:
         """Return a struct like that of a part, with its fields in the order of the file, which a base would change."""
-        given = self._given[kind]
+        given = self._given.get(kind, [])
         fields = {field.name: field for field in msgspec.structs.fields(kind)}
         names = [*(name for name in given if name in fields), *(name for name in fields if name not in given)]
         declared: Any = [_declared(fields[name], fields[name].type, name in given) for name in names]
         return msgspec.defstruct(
             f"{kind.__name__}Spelled",
             declared,
-            namespace={"declared": kind, "__reduce__": _reduced},
+            namespace={
+                "declared": kind,
+                "__reduce__": _reduced,
+                **{name: vars(kind)[name] for name in ("__post_init__",) if name in vars(kind)},
+            },
             gc=False,
             forbid_unknown_fields=True,
             omit_defaults=True,

@@ -274,7 +274,7 @@ class RecordReader(Generic[S]):
         self._lists: ThreeTexts | None = None
         self.problems = problems
         self._kind = kind
-        self._of_run = kind is AnswerStruct
+        self._of_run, self._of_questions = kind is AnswerStruct, kind is QuestionStruct
         self._run = run if run is not None or not self._of_run else run_of_file(path)
         self._lines = LineDecoder(kind, self._run is not None)
 
@@ -284,6 +284,8 @@ class RecordReader(Generic[S]):
         try:
             found = self._lines.decode(line)
             doubtful = may_repeat_a_key(line, found)
+            if self._of_questions and found.expected_tool_calls:  # type: ignore[attr-defined]
+                doubtful = True  # they are encoded with what they don't state
         except UNDECODED as refusal:
             return self._look_at(number, line, refusal)
         if (doubtful and repeats_a_key(line)) or (self._of_run and self._has_blank_run(found)):
@@ -353,8 +355,10 @@ class RecordReader(Generic[S]):
 
     def _gold(self) -> Iterator[QuestionStruct]:
         """Yield the usable questions of the run's dataset, as far as its place is known."""
-        beside = (find_file(folder, "questions") for folder in self.path.resolve().parents[:2])
-        questions = self._questions or next(filter(None, beside), None)
+        questions = self._questions
+        if questions is None:
+            beside = (find_file(folder, "questions") for folder in self.path.resolve().parents[:2])
+            questions = next(filter(None, beside), None)
         if questions is not None and questions.exists():
             yield from (one for _, one in RecordReader(questions, QuestionStruct, Problems("skip")))
 

@@ -40,7 +40,7 @@ from graphkit.scoring.lockstep import Line
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job, Scorer
 from graphkit.scoring.totals import Totals
-from graphkit.shards.processes import interrupts_held, start_tracker
+from graphkit.shards.processes import end_with_parent, interrupts_held, start_tracker
 
 #: Files smaller than this, in bytes, aren't worth a second process.
 SMALL = 8 << 20
@@ -65,8 +65,10 @@ def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: 
     # Standard output is for results; what a user's measure prints is none, from the import of its module on.
     sys.stdout = sys.stderr
     if sys.platform != "win32":  # Ctrl-C ends it without a traceback, which it would print even while it starts
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as the command does
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    end_with_parent()
     job: Job = pickle.loads(pickled)  # noqa: S301 - written by the process that started this one
     _score = BatchScorer(job, hash)
     # Existing objects stay, and a batch makes no cycles: collecting garbage would take a tenth of the time.

@@ -59,7 +59,8 @@ def in_group(group: int) -> list[str]:
             name, _, rest = stat.read_text().rpartition(")")
         except OSError:  # it has ended
             continue
-        if int(rest.split()[2]) == group:
+        state, _, its_group = rest.split()[:3]
+        if int(its_group) == group and state != "Z":  # an ended one whose parent has ended waits for init
             found.append(name)
     return found
 
@@ -92,3 +93,34 @@ def test_an_interrupted_evaluation_leaves_no_process(world: Path, tmp_path: Path
     time.sleep(0.1)
     os.killpg(command.pid, signal.SIGINT)
     assert_ends(command, 130)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_a_killed_command(world: Path, tmp_path: Path, number: signal.Signals, place: str) -> None:
+    """Workers of a command that is killed end within a second, so that whoever reads its streams needn't wait."""
+    command = started(world, tmp_path, "right", place)
+    while len(in_group(command.pid)) < 3:
+        assert command.poll() is None
+        time.sleep(0.001)
+    os.kill(command.pid, number)
+    command.communicate(timeout=60)  # the end of its standard error, which workers have, too
+    for _ in range(100):
+        if not in_group(command.pid):
+            break
+        time.sleep(0.1)
+    assert in_group(command.pid) == []
+
+
+def test_workers_ignore_an_interrupt_that_their_command_ignores(world: Path, tmp_path: Path) -> None:
+    """A script's command in the background ignores Ctrl-C, and so do its workers."""
+    ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        command = started(world, tmp_path, "right", "pool")
+    finally:
+        signal.signal(signal.SIGINT, ignored)
+    while len(in_group(command.pid)) < 3:
+        assert command.poll() is None
+        time.sleep(0.001)
+    os.killpg(command.pid, signal.SIGINT)
+    assert_ends(command, 0)
