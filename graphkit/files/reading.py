@@ -331,11 +331,11 @@ class RecordReader(Generic[S]):
             named = next((name for name in _TEXTS if isinstance(given.get(name), str)), None)
             if named is not None:
                 found = {field: value for field, value in found.items() if field != named}
-                found["question_id"] = self._asked.required(given[named])
+                found["question_id"] = self.asked.required(given[named])
         return found
 
     @cached_property
-    def _asked(self) -> QuestionTexts:
+    def asked(self) -> QuestionTexts:
         """The questions of the dataset by their texts; the first call reads the file."""
         found = QuestionTexts()
         for question in self._gold():

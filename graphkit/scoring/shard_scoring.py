@@ -23,6 +23,7 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.outcome import stage_counts, two_by_two
 from graphkit.records.collector import quiet_collector
+from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.three_texts import ThreeTexts
 from graphkit.scoring.batches import SIZE
@@ -64,6 +65,14 @@ class ShardContext:
         """The meaning of lists of three texts in the run: all of it is read when the first one needs it."""
         return ThreeTexts(_values(self.answers), _gold_nodes(self.questions))
 
+    @cached_property
+    def asked(self) -> QuestionTexts:
+        """The questions of the dataset by their texts: all are read when the first record names one so."""
+        found = QuestionTexts()
+        for question in _questions_in(self.questions):
+            found.add(question.id, question.question)
+        return found
+
 
 def _values(shards: Iterable[Shard]) -> Iterator[Any]:
     for shard in shards:
@@ -74,16 +83,22 @@ def _values(shards: Iterable[Shard]) -> Iterator[Any]:
                 continue
 
 
-def _gold_nodes(shards: Iterable[Shard]) -> Iterator[str]:
+def _questions_in(shards: Iterable[Shard]) -> Iterator[QuestionStruct]:
+    """Yield the usable questions of shards."""
     for shard in shards:
         reader = RecordReader(Path(str(shard.location)), QuestionStruct, Problems("skip"))
         for number, line in shard_lines(shard):
             question = reader.parse(number, line)
             if question is not None:
-                yield from question.relevant
-                for path in question.paths:
-                    for step in path.steps:
-                        yield from (step.source, step.target)
+                yield question
+
+
+def _gold_nodes(shards: Iterable[Shard]) -> Iterator[str]:
+    for question in _questions_in(shards):
+        yield from question.relevant
+        for path in question.paths:
+            for step in path.steps:
+                yield from (step.source, step.target)
 
 
 @dataclass(frozen=True)
@@ -227,6 +242,11 @@ class _ShardReader(RecordReader[S]):
     def lists(self) -> ThreeTexts:
         """Return the meaning of lists of three texts in the whole run."""
         return self.context.lists
+
+    @cached_property
+    def asked(self) -> QuestionTexts:
+        """The questions of all shards by their texts."""
+        return self.context.asked
 
 
 def score_shard(work: ShardWork, path: Path) -> None:

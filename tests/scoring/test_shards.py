@@ -151,6 +151,19 @@ def test_an_executor_takes_whatever_evaluate_takes(source: Path, tmp_path: Path)
         graphkit.evaluate(run, data, executor="processes=1", engine="cypher", store=cast(Store, object()))
 
 
+def test_records_name_questions_by_their_texts_in_shards(source: Path, tmp_path: Path) -> None:
+    """A record that names its question by its text is of that question, in whichever shard it lies."""
+    draw = random.Random(3)
+    questions, answers = (list(map(json.loads, lines)) for lines in lines_of(source))
+    asked = [json.dumps({**one, "question": f"What calls {one['id']}?"}) for one in questions]
+    named = [json.dumps({"question": f"what CALLS {one.pop('question_id')}?", **one}) for one in answers]
+    whole = dataset_of(tmp_path / "whole", source, [asked], [named])
+    expected = graphkit.evaluate(run_in(whole), whole, measures=MEASURES)
+    assert expected.missing < len(questions) / 2
+    dataset = dataset_of(tmp_path / "cut", source, cut(draw, asked, 3), cut(draw, draw.sample(named, len(named)), 2))
+    assert in_shards(dataset, tmp_path / "results", outcomes=False).measures == expected.measures
+
+
 def test_a_repeated_question_counts_once(source: Path, tmp_path: Path) -> None:
     """A question that a later shard repeats is refused with the place of the first, and so is its second record."""
     questions, answers = lines_of(source)
