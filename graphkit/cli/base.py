@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_args, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from graphkit.database.store import Store
     from graphkit.files.outputs import Kind
     from graphkit.files.problems import Problems
+    from graphkit.records.plugins import Expected
 
 #: What typer raises for a mistake in words that it parses: the class above this one has no public name.
 MISTAKES: tuple[Any, ...] = typer.BadParameter.__bases__
@@ -103,11 +104,26 @@ class Added:
 
     group: str
 
-    def families(self) -> tuple[dict[str, Any], list[InputError]]:
+    def families(self, protocol: type) -> tuple[dict[str, Any], list[InputError]]:
         """Return the dataclasses by the names of their entry points, and why each other one can't be used."""
         from graphkit.records.plugins import load_all
 
-        return load_all(self.group)
+        return load_all(self.group, options_of(protocol))
+
+
+def options_of(protocol: type) -> Expected:
+    """Return what plug-ins add to a command: a dataclass of options with the methods of a protocol."""
+    from graphkit.records.plugins import Expected
+
+    methods = [name for name in vars(protocol) if not name.startswith("_")]
+
+    def fits(found: Any) -> bool:
+        if not isinstance(found, type) or not is_dataclass(found):
+            return False
+        declared = all(isinstance(getattr(found, one.name, None), Declared) for one in fields(found))
+        return declared and all(callable(getattr(found, name, None)) for name in methods)
+
+    return Expected(f"a dataclass of options with {' and '.join(methods)}", fits)
 
 
 def added(group: str) -> Any:
@@ -213,7 +229,7 @@ class _Parameters:
         self.absent: list[str] = []
         for one in inspect.signature(function, eval_str=True).parameters.values():
             if isinstance(one.default, Added):
-                self._added[one.name], errors = one.default.families()
+                self._added[one.name], errors = one.default.families(get_args(one.annotation)[1])
                 self.absent += [str(error).partition("\n")[0] for error in errors]
                 for family in self._added[one.name].values():
                     self.declared |= _fields(family)
@@ -279,7 +295,8 @@ def _note_other_package() -> None:
 
 def _fields(family: Any) -> dict[str, tuple[Declared, Any]]:
     """Return the declaration and the type of each field of an option group."""
-    return {name: (getattr(family, name), kind) for name, kind in get_type_hints(family).items()}
+    kinds = get_type_hints(family)
+    return {one.name: (getattr(family, one.name), kinds[one.name]) for one in fields(family)}
 
 
 def _filled(family: Any, given: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import typer
 
-from graphkit.cli.base import added, command, option, present, print_line, print_problems, say
+from graphkit.cli.base import added, command, option, options_of, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER, SEED, ExecutorOptions, ReadingOptions
 from graphkit.errors import InputError
 from graphkit.records.words import counted
@@ -150,8 +150,8 @@ def _condition(text: str, baselines: Mapping[str, Condition], limits: Limits) ->
     if ":" not in text:
         from graphkit.records.plugins import installed, load
 
-        if (point := installed("graphkit.conditions").get(text)) is not None:  # raises: it isn't there
-            load(point, InputError, f"--condition {text}")
+        if (point := installed("graphkit.conditions").get(text)) is not None:  # raises: it can't be used
+            load(point, InputError, f"--condition {text}", options_of(Condition))
         known = "".join(f"{name}, or " for name in baselines)
         raise InputError(f"{text!r} is no condition", remedy=f"A condition is {known}name=package.module:callable.")
     return load_system(text)

@@ -21,7 +21,7 @@ from graphkit.errors import InputError
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 from graphkit.files.parquet import parquet_columns, parquet_rows
-from graphkit.records.plugins import installed, load
+from graphkit.records.plugins import called_with, installed, load
 from graphkit.records.words import shortened
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class _OtherTable(NamedTuple):
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the rows."""
-        rows: Iterator[list[str]] = load(self.point, InputError, f"reading {self.file.name}")(self.file, self.name)
+        read = load(self.point, InputError, f"reading {self.file.name}", called_with(2))
+        rows: Iterator[list[str]] = read(self.file, self.name)
         return rows
 
 

@@ -21,7 +21,7 @@ from graphkit.files.problems import Problems
 from graphkit.graph.answered import Kind
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import Decision
-from graphkit.records.plugins import installed, load, load_all
+from graphkit.records.plugins import Expected, installed, load, load_all
 from graphkit.records.scores import EXECUTION, PERSON, AboutAnswer, Score
 from graphkit.records.usage import Spread
 
@@ -123,16 +123,26 @@ class KindBeside(ABC, Generic[Of]):
         return {}
 
 
+#: What an entry point names.
+_KIND = Expected(
+    "an instance of graphkit.graph.beside.KindBeside with record, kind, letter and counted_as",
+    lambda found: (
+        isinstance(found, KindBeside)
+        and all(hasattr(found, name) for name in ("record", "kind", "letter", "counted_as"))
+    ),
+)
+
+
 @cache
 def kinds_beside() -> dict[str, KindBeside[Any]]:
     """Return the kinds whose plug-ins are there, by their names, in the order of their letters."""
-    found, _ = load_all(GROUP)
+    found, _ = load_all(GROUP, _KIND)
     return dict(sorted(found.items(), key=lambda item: item[1].letter))
 
 
 def kind_beside(name: str) -> KindBeside[Any]:
-    """Return a kind by its name; raise InputError if its plug-in isn't there."""
-    kind: KindBeside[Any] = load(installed(GROUP)[name], InputError, f"a file of {name}")
+    """Return a kind by its name; raise InputError if its plug-in isn't there, or it is none."""
+    kind: KindBeside[Any] = load(installed(GROUP)[name], InputError, f"a file of {name}", _KIND)
     return kind
 
 
@@ -202,7 +212,7 @@ def _why_missing(name: str) -> str:
     try:
         kind_beside(name)
     except InputError as error:
-        return error.what
+        return error.sentence
     return ""
 
 

@@ -97,11 +97,7 @@ def refuse_other(path: Path) -> None:
 
     They are functions of the path, registered in the entry-point group ``graphkit.refusals``.
     """
-    for point in entry_points(group=REFUSALS):
-        try:
-            refuse = point.load()
-        except ImportError:  # the plug-in may have been removed; then nobody knows such files
-            continue
+    for refuse in plugins.load_all(REFUSALS, plugins.called_with(1))[0].values():
         refuse(path)
 
 

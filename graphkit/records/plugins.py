@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphkit.errors import InputError
 from graphkit.records.references import imported
+from graphkit.records.words import counted
 
 # importlib.metadata takes as long to import as a small run takes to score.
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+
+class Expected(NamedTuple):
+    """What the entry points of a group have to name: its words in messages, and whether an object is such a one."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def called_with(count: int) -> Expected:
+    """Return what can be called with a number of arguments.
+
+    >>> called_with(2).fits(divmod), called_with(2).fits(abs), called_with(2).fits("text")
+    (True, False, False)
+    """
+
+    def fits(found: Any) -> bool:
+        with suppress(TypeError, ValueError):  # of some builtins the arguments aren't known
+            inspect.signature(found).bind(*[None] * count)
+            return True
+        return False
+
+    return Expected(f"a function of {counted(count, 'argument')}", fits)
 
 
 def installed(group: str) -> dict[str, EntryPoint]:
@@ -75,29 +101,33 @@ def _found(module: str) -> bool:
     return False
 
 
-def load(point: EntryPoint, error_class: type[InputError], what: str = "") -> Any:
+def load(point: EntryPoint, error_class: type[InputError], what: str = "", expected: Expected | None = None) -> Any:
     """Import the object that an entry point names. ``what`` is what a user calls it.
 
     Raises
     ------
     InputError
-        The object can't be imported, or its plug-in isn't there. The error is of the given class.
+        The object can't be imported, isn't what is expected, or its plug-in isn't there. The error is of the given
+        class.
     """
     if (missing := lacking(point)) is not None:
         needing = f"{what or described(point)} needs the plug-in {missing}, which isn't there"
         raise error_class(needing, remedy="Install graphkit-eval again.")
     try:  # the value may be malformed, which the attributes of an entry point don't survive
-        return imported(*point.value.replace(" ", "").partition(":")[::2], "Correct or remove its package.", here=False)
+        one = imported(*point.value.replace(" ", "").partition(":")[::2], "Correct or remove its package.", here=False)
+        if expected is not None and not expected.fits(one):
+            raise InputError(f"this isn't {expected.words}", remedy="Name such a one, or remove its package.")
     except InputError as error:
         raise error_class(error.what, where=described(point), remedy=error.remedy) from None
+    return one
 
 
-def load_all(group: str) -> tuple[dict[str, Any], list[InputError]]:
+def load_all(group: str, expected: Expected) -> tuple[dict[str, Any], list[InputError]]:
     """Return what the entry points of a group name, and why each other one can't be used."""
     found, errors = dict[str, Any](), list[InputError]()
     for name, point in installed(group).items():
         try:
-            found[name] = load(point, InputError)
+            found[name] = load(point, InputError, expected=expected)
         except InputError as error:
             errors.append(error)
     return found, errors

@@ -21,7 +21,7 @@ from graphkit.files.tables import write_table
 from graphkit.measures.matching import Edge
 from graphkit.measures.outcome import Outcome
 from graphkit.measures.registry import known_measure
-from graphkit.records.plugins import installed, load
+from graphkit.records.plugins import called_with, installed, load
 from graphkit.records.repetition_names import system_of
 from graphkit.scoring.results import Evaluation
 
@@ -186,7 +186,7 @@ def check_output(path: Path, ending: str | None = None) -> Writer:
         raise InputError("the file can't be written: there is no such folder", where=str(path), remedy="Make it first.")
     if ending in FORMATS:
         return FORMATS[ending]
-    writer: Writer = load(installed(WRITERS)[ending[1:]], InputError, f"writing {ending}")
+    writer: Writer = load(installed(WRITERS)[ending[1:]], InputError, f"writing {ending}", called_with(4))
     return writer
 
 

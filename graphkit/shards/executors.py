@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from graphkit.errors import GraphkitError, InputError, did_you_mean
-from graphkit.records.plugins import installed, load
+from graphkit.records.plugins import called_with, installed, load
 from graphkit.records.words import counted
 
 T = TypeVar("T")
@@ -109,9 +109,8 @@ def opened_executor(
             where="--on",
             remedy=f"{hint}Known are: {', '.join(sorted(known))}.",
         )
-    opened: AbstractContextManager[Executor] = load(known[engine.name.casefold()], InputError, f"--on {engine.name}")(
-        engine
-    )
+    open_it = load(known[engine.name.casefold()], InputError, f"--on {engine.name}", called_with(1))
+    opened: AbstractContextManager[Executor] = open_it(engine)
     return opened
 
 

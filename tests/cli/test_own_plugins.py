@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.helpers.cli import Done, graphkit
+from tests.helpers.datasets import STOREFRONT
 
 POINTS = """\
 [graphkit.commands]
@@ -83,3 +84,91 @@ def test_broken_commands_leave_the_others(done: dict[str, Done]) -> None:
     assert not re.search(r"\b(broken|bad|module)\b", script.out)
     assert done["load --help"].code == 0
     assert "No such option: --mine; the entry point 'mine' of my-words (no_module:x)" in done["load --mine"].err
+
+
+#: In each group to which packages add, what can't be used so, behind `fmod:`.
+UNFIT = {
+    **{
+        f"graphkit.options.{command}": ("Plain", "Bare", "Undeclared", "thing")
+        for command in ("evaluate", "load", "report", "query", "queries", "compare")
+    },
+    "graphkit.conditions": ("Plain", "Bare", "thing"),
+    "graphkit.beside": ("Plain", "thing"),
+    "graphkit.outputs": ("Plain", "thing"),
+    "graphkit.tables": ("Plain", "thing"),
+    "graphkit.executors": ("Plain", "thing"),
+    "graphkit.refusals": ("Plain", "thing"),
+}
+
+FMOD = """\
+from dataclasses import dataclass
+
+class Plain: pass
+
+@dataclass
+class Bare: pass
+
+@dataclass
+class Undeclared:
+    word: str
+    def check(self): pass
+    baseline = write = section = files = asked = fill = show = written = system = check
+
+thing = {"a": 1}
+"""
+
+#: What is asked, and the group of what refuses it; None for what goes on without.
+ASKED_BESIDE_UNFIT = {
+    "evaluate RUN --no-store -m EdgeRecall": None,
+    "report RUN -o page.html": None,
+    "failures RUN": None,
+    "compare RUN GRAPH": None,
+    "load --help": None,
+    "query --help": None,
+    "queries --help": None,
+    "import auto note.json -d DATASET -o run.jsonl": "",
+    "evaluate RUN --no-store -m EdgeRecall -o r.plain": "graphkit.outputs",
+    "evaluate RUN --no-store -m EdgeRecall -o r.thing": "graphkit.outputs",
+    "evaluate RUN --no-store -m EdgeRecall --on plain": "graphkit.executors",
+    "evaluate RUN --no-store -m EdgeRecall --on thing": "graphkit.executors",
+    "evaluate RUN --no-store -m EdgeRecall --scores s.plain": "graphkit.tables",
+    "evaluate RUN --no-store -m EdgeRecall --scores s.thing": "graphkit.tables",
+    "load-scores a.plain.jsonl": "graphkit.beside",
+    "load-scores a.thing.jsonl": "graphkit.beside",
+    "run DATASET --condition plain": "graphkit.conditions",
+    "run DATASET --condition thing": "graphkit.conditions",
+}
+
+
+@pytest.fixture(scope="module")
+def unfit(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
+    """What commands do beside a package whose entry points name objects that can't be used so."""
+    folder = tmp_path_factory.mktemp("unfit")
+    info = folder / "fmod-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fmod\nVersion: 1.0\n")
+    lines = [f"[{group}]\n" + "".join(f"{name.lower()} = fmod:{name}\n" for name in UNFIT[group]) for group in UNFIT]
+    (info / "entry_points.txt").write_text("".join(lines))
+    (folder / "fmod.py").write_text(FMOD)
+    for name in ("s.plain", "s.thing", "a.plain.jsonl", "a.thing.jsonl"):
+        (folder / name).touch()
+    (folder / "note.json").write_text('{"a": 1}')
+    env = {"PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+    run = str(STOREFRONT / "runs" / "storefront-bm25.jsonl")
+    named = {"RUN": run, "GRAPH": run.replace("bm25", "graph"), "DATASET": str(STOREFRONT)}
+    return {
+        asked: graphkit(*(named.get(word, word) for word in asked.split()), cwd=folder, env=env)
+        for asked in ASKED_BESIDE_UNFIT
+    }
+
+
+@pytest.mark.parametrize("asked", ASKED_BESIDE_UNFIT)
+def test_objects_of_another_kind_are_left_out(asked: str, unfit: dict[str, Done]) -> None:
+    """What an entry point names is refused by its package and its name if it can't be used so, and only if asked."""
+    done, group = unfit[asked], ASKED_BESIDE_UNFIT[asked]
+    assert done.code == (0 if group is None else 2), done.err
+    assert "Traceback" not in done.err
+    if group:
+        assert re.search(
+            r"error: the entry point '(plain|thing)' of fmod \(fmod:(Plain|thing)\): this isn't ", done.err
+        )
