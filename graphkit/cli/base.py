@@ -108,7 +108,7 @@ class Added:
         """Return the dataclasses by the names of their entry points, and why each other one can't be used."""
         from graphkit.records.plugins import load_all
 
-        return load_all(self.group, options_of(protocol))
+        return load_all(self.group, options_of(protocol), "it may be an option that")
 
 
 def options_of(protocol: type) -> Expected:
@@ -366,7 +366,7 @@ class Commands(TyperGroup):
                 sys.stdout.flush()  # here, where a full disk can still be reported, and not at the interpreter's exit
         except MISTAKES as error:
             absent = getattr(error.ctx and error.ctx.command.callback, "absent", [])
-            if absent and hasattr(error, "option_name"):
+            if absent and hasattr(error, "possibilities"):  # no such option
                 error.message += f"; {absent[0]}"
             raise
         except GraphkitError as error:

@@ -116,7 +116,7 @@ def embedded_database() -> EmbeddedDatabase:
             continue
         return found
     raise DatabaseError(
-        "The embedded database needs the plug-in embedded, which isn't there",
+        "the embedded database needs the plug-in embedded, which isn't there",
         remedy="Set NEO4J_URI to a Neo4j server, or install graphkit-eval again.",
     )
 

@@ -122,12 +122,15 @@ def load(point: EntryPoint, error_class: type[InputError], what: str = "", expec
     return one
 
 
-def load_all(group: str, expected: Expected) -> tuple[dict[str, Any], list[InputError]]:
-    """Return what the entry points of a group name, and why each other one can't be used."""
+def load_all(group: str, expected: Expected, what: str = "") -> tuple[dict[str, Any], list[InputError]]:
+    """Return what the entry points of a group name, and why each other one can't be used.
+
+    ``what`` begins the sentences on those that need a plug-in which isn't there.
+    """
     found, errors = dict[str, Any](), list[InputError]()
     for name, point in installed(group).items():
         try:
-            found[name] = load(point, InputError, expected=expected)
+            found[name] = load(point, InputError, what, expected)
         except InputError as error:
             errors.append(error)
     return found, errors

@@ -150,7 +150,7 @@ def status(directory: Path) -> Status:
 def _require_posix() -> None:
     if sys.platform == "win32":
         raise DatabaseError(
-            "The embedded database needs Linux or macOS",
+            "the embedded database needs Linux or macOS",
             remedy="Set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD to a Neo4j server, or work inside WSL.",
         )
 
