@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import pkgutil
 import re
 import shlex
 import sys
@@ -163,6 +164,36 @@ def test_files_of_the_map_exist() -> None:
     assert len(named) > 25
     absent = {name for name in named if "NAME" not in name and not (ROOT / name).exists()}
     assert absent == set()
+
+
+#: The code of the checkout, also of its tests and documentation.
+CODE = [path for folder in ("graphkit", "tests", "docs") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def test_tests_named_in_code_exist() -> None:
+    """Every file and folder below tests/ that the code names is there."""
+    named = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in CODE
+        for name in re.findall(r"(?<![\w./])tests/[\w/]+(?:\.\w+)*", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 25
+    assert {one for one in named if not (ROOT / one[1]).exists()} == set()
+
+
+def test_names_in_docstrings_lead_somewhere() -> None:
+    """What a docstring links by its full name can be imported."""
+    named = {
+        name for path in CODE for name in re.findall(r":\w+:`~?(graphkit\.[\w.]+)`", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 50
+    lost = set()
+    for name in named:
+        try:
+            pkgutil.resolve_name(name)
+        except (ImportError, AttributeError):
+            lost.add(name)
+    assert lost == set()
 
 
 def test_table_of_measures_is_complete() -> None:

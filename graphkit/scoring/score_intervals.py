@@ -91,7 +91,7 @@ class Shape:
 
     @classmethod
     def of(cls, value: float, variance: float, items: float, base: float = 0.0, freedom: float | None = None) -> Shape:
-        """Return the basis of a figure with a variance; see :func:`graphkit.analysis.estimates.bounded`."""
+        """Return the basis of a figure with a variance, which says how many items it is worth."""
         share = min(1.0, max(0.0, value * (1 - base) + base))
         spread = variance * (1 - base) ** 2
         inner = share * (1 - share)

@@ -25,12 +25,12 @@ FAST_PROCESSES = {("evaluate",), ("load",), ("query",), ("import", "auto"), ("me
 ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",
     ("listen",): "tests/plugins/listen/test_listen.py",
-    ("view",): "tests/cli/test_view.py",
+    ("view",): "tests/plugins/view/test_view.py",
     ("mcp",): "tests/plugins/agents/test_mcp.py",
     ("sandbox", "check"): "tests/plugins/sandbox/test_sandbox_command.py",
     ("db", "start"): "tests/test_wheel.py",
     ("db", "stop"): "tests/test_wheel.py",
-    ("db", "compact"): "tests/graph/test_compaction.py",
+    ("db", "compact"): "tests/plugins/embedded/test_compaction.py",
     **{words: "import auto" for words in COMMANDS if words[0] == "import" and words[1] not in IMPORTS},
 }
 

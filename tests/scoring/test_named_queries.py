@@ -225,7 +225,7 @@ def test_right_files_wrong_path_counts_as_edge_recall_does(
     assert compared > 10
 
 
-# None of these datasets has stale gold: tests/cli/test_check.py has.
+# None of these datasets has stale gold: tests/plugins/gold/test_check.py has.
 QUERIES = [query for query in failure_queries() if query.name != "stale-gold"]
 
 

@@ -1,7 +1,8 @@
 """Agreement of two raters beyond chance: Cohen's kappa, Gwet's AC1 and AC2, Krippendorff's alpha.
 
 Raw agreement misleads if most items are of one kind: two raters who call nearly everything right agree on most. Each
-figure has an interval (:func:`graphkit.analysis.estimates.bounded`), or the reason why there is none.
+figure has an interval (:func:`graphkit.plugins.judging.trust.sample_estimates.bounded`), or the reason why there is
+none.
 """
 
 from __future__ import annotations
