@@ -13,7 +13,7 @@ import typer
 from graphkit.cli.app import SECTIONS, app
 from graphkit.cli.base import HomeOptions, JsonOptions, StoreOptions
 from graphkit.cli.options import AutoLogOptions
-from graphkit.cli.plugin_commands import plugin_commands
+from graphkit.cli.plugin_commands import plugin_commands, section_of
 from graphkit.readers.known_formats import formats
 from graphkit.records.plugins import plugin_of
 
@@ -67,7 +67,8 @@ def shown_commands() -> Iterator[tuple[str, list[ShownCommand]]]:
         sections[TITLES[section]] = [(name,) for name in names]
     for group in ((), *((name,) for names in SECTIONS.values() for name in names)):
         for name, point in plugin_commands(" ".join(group)).items():
-            sections.setdefault(TITLES.get(plugin_of(point), f"Plug-in {plugin_of(point)}"), []).append((*group, name))
+            title = TITLES.get(section_of(point), f"Plug-in {plugin_of(point)}")
+            sections.setdefault(title, []).append((*group, name))
     for title, named in sections.items():
         commands = [one for words in named for one in _within(_found(root, words), words)]
         yield title, [ShownCommand(words, one, found.get(words, [])) for words, one in commands]

@@ -23,7 +23,7 @@ from graphkit.cli.app import SECTIONS, module_of
 from graphkit.cli.plugin_commands import plugin_commands
 from graphkit.records.plugins import installed, plugin_of
 from tests.helpers import ROOT
-from tests.helpers.cli import Done, environment
+from tests.helpers.cli import Done, environment, inside
 from tests.helpers.code_lines import code_lines
 
 MODULES = {
@@ -337,6 +337,20 @@ def test_each_command_has_its_file() -> None:
     helpers |= {"asking", "briefs", "terminal"}
     helpers |= {"import_graph", "plugin_commands"}
     assert modules == CORE | {f"graphkit.cli.{name}" for name in helpers}
+
+
+def test_plugins_join_sections_of_the_core(tmp_path: Path) -> None:
+    """The help lists commands of a plug-in that names a section of the core's there, behind those of the core."""
+    named = {one: getattr(import_module(f"graphkit.plugins.{one}"), "SECTION", None) for one in PLUGINS}
+    joining = {one: section for one, section in named.items() if section is not None}
+    assert {*joining.values()} <= SECTIONS.keys()
+    lines = [line[2:] for line in inside("--help", cwd=tmp_path, code=0).out.split("Commands:\n")[1].splitlines()]
+    sections = [line.split()[0] for line in lines if line[:1].strip()]
+    assert not {*joining} & {*sections}
+    assert sections[: len(SECTIONS)] == [*SECTIONS]
+    begins = {section: next(at for at, line in enumerate(lines) if line.startswith(section)) for section in SECTIONS}
+    assert lines[begins["understand"] + 3].split()[:2] == ["history", "List"]
+    assert lines[begins["more"] + 2].split()[:2] == ["completion", "Print"]
 
 
 def needed_by(plugin: str) -> set[str]:

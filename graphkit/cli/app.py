@@ -15,7 +15,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from graphkit.cli.base import Commands, made_command, made_group, refused_by_system, say
-from graphkit.cli.plugin_commands import plugin_command, plugin_commands, usable_commands
+from graphkit.cli.plugin_commands import plugin_command, plugin_commands, section_of, usable_commands
 from graphkit.cli.streams import prepare_streams
 from graphkit.records.words import shortened
 
@@ -29,8 +29,7 @@ INTERRUPTED = 130
 DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 
 #: The commands of the core by what a person wants, in the order of the help. Plug-ins add theirs,
-#: to a section of their name or to one of their own
-#: (:mod:`graphkit.cli.plugin_commands`).
+#: to one of these sections or to one of their own (:func:`graphkit.cli.plugin_commands.section_of`).
 SECTIONS = {
     "start": ("import", "run"),
     "score": ("evaluate", "load-scores"),
@@ -87,17 +86,15 @@ class RootCommands(Commands):
 
     def _sections(self) -> dict[str, list[str]]:
         """Return the names of the commands by section; no plug-in moves a command of the core."""
-        from graphkit.records.plugins import plugin_of
-
         sections = {section: list(names) for section, names in SECTIONS.items()}
         own = {name for names in SECTIONS.values() for name in names}
         for name in usable_commands():
             if name not in own:
-                sections.setdefault(plugin_of(plugin_commands()[name]), []).append(name)
+                sections.setdefault(section_of(plugin_commands()[name]), []).append(name)
         return sections
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a line for each command: by what a person wants, then those of each plug-in under its name."""
+        """Write a line for each command: by what a person wants, then those of other plug-ins under their names."""
         rows = [
             (f"{section if place == 0 else '':<10} {name}", one.get_short_help_str(limit=200))
             for section, names in self._sections().items()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
@@ -48,6 +49,17 @@ def plugin_command(name: str, group: str = "") -> Any:
         remedy = "Name a function, or a group of commands, in the entry point."
         raise InputError(f"{words} is no command", where=described(point), remedy=remedy)
     return found
+
+
+def section_of(point: EntryPoint) -> str:
+    """Return the section of the help in which a command of a plug-in stands.
+
+    It is the ``SECTION`` of the plug-in's folder or of another package's module, else one by the plug-in's name.
+    """
+    from graphkit.records.plugins import plugin_of
+
+    folder = import_module(".".join(point.module.split(".")[:3]))
+    return str(getattr(folder, "SECTION", plugin_of(point)))
 
 
 def usable_commands(group: str = "") -> list[str]:
