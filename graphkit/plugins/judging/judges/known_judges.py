@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphkit.errors import InputError, did_you_mean
 from graphkit.plugins.judging.judges.contract import Judge
 from graphkit.plugins.judging.llm.requests import Model
+from graphkit.records.plugins import called_with
 from graphkit.records.references import imported
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def open_judge(name: str) -> Judge:
         from graphkit.plugins.judging.judges.callable_judge import load_judge
 
         return load_judge(name)
-    judge = _loaded(name)()
+    make = _loaded(name)
+    judge: Any = make() if called_with(0).fits(make) else None
     if not callable(getattr(judge, "judge", None)):
         raise InputError(f"the entry point {name!r} of the group {GROUP} makes no judge: it has no method `judge`")
     return judge  # type: ignore[no-any-return]

@@ -16,6 +16,7 @@ from graphkit.plugins.judging.judges.lexical import LexicalJudge
 
 POINTS = (
     "strict = strict_judge:Strict\nlocal = strict_judge:LOCAL\nbroken = strict_judge:nothing\nsilent = builtins:dict\n"
+    "number = math:pi\npair = operator:eq\n"
 )
 MODULE = """
 from graphkit.plugins.judging.judges.known_judges import ModelBackend
@@ -67,5 +68,6 @@ def test_broken_entry_points() -> None:
     """An entry point that leads nowhere, or to something else than a judge, is refused with its name."""
     with pytest.raises(InputError, match="there is no 'nothing'"):
         open_judge("broken")
-    with pytest.raises(InputError, match="makes no judge: it has no method"):
-        open_judge("silent")
+    for name in ("silent", "number", "pair"):
+        with pytest.raises(InputError, match=f"the entry point '{name}' .* makes no judge: it has no method"):
+            open_judge(name)
