@@ -196,11 +196,8 @@ def evaluate(
         evaluated = plan.evaluate(
             sources, dataset, shards=shards, store=store, progress=progress, notify=say, on_problems=print_problems
         )
-    imported, brief = given.format is not None or bool(logs.given()), not (full or as_json())
-    messages = evaluated.messages(imported, brief=brief)
-    taken = say_briefly(messages) if brief else 0
-    for message in () if brief else messages:
-        say(message)
+    brief = not (full or as_json())
+    taken = _say_messages(evaluated, given.format is not None or bool(logs.given()), brief=brief)
     verdict = _verdict(evaluated) if not brief or storing.files else None
     _write(evaluated, sources, outputs, verdict)
     if full:
@@ -212,6 +209,16 @@ def evaluate(
     over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
     present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))
     hold(evaluated.gates, brief=not full)
+
+
+def _say_messages(evaluated: EvaluatedRuns, imported: bool, *, brief: bool) -> int:
+    """Say what is special about the runs, and return how many lines that takes of the brief output."""
+    messages = evaluated.messages(imported, brief=brief)
+    if brief:
+        return say_briefly(messages)
+    for message in messages:
+        say(message)
+    return 0
 
 
 def _outputs(storing: StoringOptions, further: Mapping[str, OutputOptions]) -> Outputs:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Drawing(Protocol):
-    """What a plug-in draws of a query's rows, with its options (entry points of ``graphkit.options.query``)."""
+    """A plug-in's drawing of the rows of a query, with its options (entry points of ``graphkit.options.query``)."""
 
     def asked(self) -> bool:
         """Return whether it is asked for, and with it the nodes and relationships of the rows."""

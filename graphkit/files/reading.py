@@ -21,6 +21,7 @@ from graphkit.files.problems import Problem, Problems, shortened
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
 from graphkit.records.json_once import RepeatedKeyError, each_key_once, may_repeat_a_key, repeats_a_key
 from graphkit.records.question_texts import QuestionTexts
+from graphkit.records.shapes import BACKWARDS
 from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of, turn_backward_steps
 from graphkit.records.three_texts import ThreeTexts, doubtful
 
@@ -42,8 +43,8 @@ _MISTAKES = 3
 
 NUMBERS_ARE_IDS = 'identifiers that are numbers are read as texts: 7 is "7"'
 
-#: Without these a line has no step whose relation says that it was walked backwards; one byte is found at once.
-BACKWARDS, ESCAPE = ord("~"), ord("\\")
+#: Without one of these bytes a line has no step whose relation says that it was walked backwards.
+_MARK, _ESCAPE = ord(BACKWARDS), ord("\\")
 
 #: The remedy of a mistake, by its type in pydantic and the models.
 _REMEDIES = {
@@ -290,7 +291,7 @@ class RecordReader(Generic[S]):
             return self._look_at(number, line, refusal)
         if (doubtful and repeats_a_key(line)) or (self._of_run and self._has_blank_run(found)):
             return self._by_model(number, line)
-        if BACKWARDS in line or ESCAPE in line:
+        if _MARK in line or _ESCAPE in line:
             self._turn(found)
         if self._lines.unknown:
             self._note_unknown(number, found)

@@ -1,6 +1,6 @@
-"""What others gave beside the answers of a run, but scores: verdicts with claims and citations, and executions.
+"""Verdicts, with their claims and citations, and executions of a run in the graph.
 
-Plug-ins write it. Here is what happens to it when the run is cleared, loaded again or renamed, also without them.
+Plug-ins write them. Here is what happens to them when the run is cleared, loaded again or renamed, also without them.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _TABLES = (".csv", ".tsv", ".tab")
 
 
 class MappedRows(Protocol):
-    """How the rows of a file are read: which field of a record each value is."""
+    """A mapping of the rows of a file: which field of a record each value becomes."""
 
     def records(
         self, path: Path, questions: Path, problems: Problems, unread: Counter[str]
@@ -37,7 +37,7 @@ class MappedRows(Protocol):
 
 
 class Mappings(Protocol):
-    """What reads by mappings: the object that an entry point of ``graphkit.mappings`` names."""
+    """The reader of rows by mappings: the object that an entry point of ``graphkit.mappings`` names."""
 
     def given(self, given: Sequence[str | Path] | Mapping[str, str]) -> MappedRows:
         """Return the mapping that a user writes by ``--map``; raise an InputError if it isn't understood."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Expected(NamedTuple):
-    """What the entry points of a group have to name: its words in messages, and whether an object is such a one."""
+    """The kind of object that the entry points of a group must name: its words in messages, and a check."""
 
     words: str
     fits: Callable[[Any], bool]

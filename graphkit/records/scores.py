@@ -136,7 +136,7 @@ class Score(Record):
 
 
 class AboutAnswer(Protocol):
-    """What others say about an answer of a run; by ``answer_hash`` it is known to be about the present one."""
+    """A statement about an answer of a run; ``answer_hash`` shows whether it is about the present answer."""
 
     @property
     def run(self) -> str:

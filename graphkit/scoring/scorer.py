@@ -25,12 +25,6 @@ from graphkit.scoring.known_share import GoldSeen
 from graphkit.scoring.results import Row
 from graphkit.scoring.totals import Totals
 
-#: A line with its number.
-Numbered = tuple[int, bytes]
-
-#: Values by measure under strict comparison of relations, where they differ.
-Strict = tuple[tuple[str, float], ...]
-
 #: Describes a scored question from its case, its values, and the reason if the question is invalid.
 Describe = Callable[[Case, Sequence[float | str], str | None], Any]
 

@@ -1,4 +1,4 @@
-"""What a CI asks of ``graphkit compare`` and ``evaluate``: a comment, JUnit, and a kept baseline as the first run."""
+"""Options of ``graphkit compare`` and ``evaluate`` for a CI: a comment, JUnit, and a kept baseline as the first run."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class ComparedReadingOptions(ReadingOptions):
 
 
 class ComparisonAddition(Protocol):
-    """What a plug-in adds to comparisons, with its options (entry points of ``graphkit.options.compare``)."""
+    """Options that a plug-in adds to comparisons (entry points of ``graphkit.options.compare``)."""
 
     def check(self, full: bool) -> None:
         """Raise InputError for options that exclude each other or the ``full`` tables."""

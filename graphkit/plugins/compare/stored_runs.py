@@ -21,7 +21,7 @@ from graphkit.scoring.repeated_systems import pooled_column
 
 
 class StoredRun(NamedTuple):
-    """What the graph holds of a run; see :class:`~graphkit.plugins.compare.compared_runs.ComparedRun`."""
+    """A run in the graph; see :class:`~graphkit.plugins.compare.compared_runs.ComparedRun`."""
 
     run: str
     values: dict[str, dict[str, float]]

@@ -1,1 +1,1 @@
-"""What a query finds, drawn on a page, and a guide through the named queries for Neo4j Browser."""
+"""A page of what a query finds, and a guide through the named queries for Neo4j Browser."""

@@ -1,4 +1,4 @@
-"""What the importer asks of this plug-in: mappings by which rows of any form are read."""
+"""The reader by mappings that the importer asks for: it reads rows of any form."""
 
 from __future__ import annotations
 

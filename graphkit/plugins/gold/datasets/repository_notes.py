@@ -1,4 +1,4 @@
-"""What a new dataset says of the repositories of its nodes: how many there are, and what may be wrong with them."""
+"""Notes on the repositories of a new dataset's nodes: how many there are, and what may be wrong with them."""
 
 from __future__ import annotations
 
