@@ -43,7 +43,8 @@ def started(world: Path, home: Path, run: str, place: str) -> subprocess.Popen[s
     return subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=home,
-        env=environment({"GRAPHKIT_HOME": str(home / "home")}),
+        # An import that Ctrl-C cuts short leaves its file to the collector: Python's words, which no user turns on.
+        env=environment({"GRAPHKIT_HOME": str(home / "home"), "PYTHONWARNINGS": "ignore::ResourceWarning"}),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
