@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -95,7 +95,7 @@ class ScoringOptions:
 
 
 @dataclass(frozen=True)
-class StoringOptions:
+class ResultOptions:
     """Where results go."""
 
     no_store: bool = NO_STORE
@@ -103,14 +103,6 @@ class StoringOptions:
         "--out -o FILE|FOLDER",
         "Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md, or into a folder without an ending.",
         writes="results",
-    )
-    name: str | None = RUN_NAME
-    replace: bool = option("--replace", "Replace a run of this name from another file.")
-    keep: list[str] | None = option(
-        "--keep RULE",
-        "Store only some questions of a run: failures (failed or missing, a wrong answer or path, or a measure worse "
-        "than its target), sample=N, or a filter such as 'EdgeRecall < 0.5 and difficulty == \"hard\"'; may be "
-        "repeated.",
     )
 
     @property
@@ -137,8 +129,72 @@ class OutputOptions(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class StoringOptions:
+    """How the graph stores runs."""
+
+    name: str | None = RUN_NAME
+    replace: bool = option("--replace", "Replace a run of this name from another file.")
+    keep: list[str] | None = option(
+        "--keep RULE",
+        "Store only some questions of a run: failures (failed or missing, a wrong answer or path, or a measure worse "
+        "than its target), sample=N, or a filter such as 'EdgeRecall < 0.5 and difficulty == \"hard\"'; may be "
+        "repeated.",
+    )
+
+
 #: The files of results, in the order of writing, with the ending that says their form if their own doesn't.
 Outputs = Sequence[tuple[Path, str | None]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a call asks for: the groups of its options, and what follows from several of them."""
+
+    given: InputOptions
+    scoring: ScoringOptions
+    gates: RunGateOptions
+    results: ResultOptions
+    further: Mapping[str, OutputOptions]
+    storing: StoringOptions
+    logs: LogOptions
+    reading: ReadingOptions
+    executors: ExecutorOptions
+
+    @property
+    def title(self) -> str:
+        """What the line of progress says."""
+        return f"evaluating {', '.join(run.name for run in (self.given.runs or [])[:3]) or 'the runs of this folder'}"
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """The logs of the runs."""
+        from graphkit.files.dataset import run_files
+
+        return run_files(self.given.runs or ())
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        """The files of results, also those that plug-ins add."""
+        from graphkit.scoring.export import summaries_last
+
+        added_files = [one for options in self.further.values() for one in options.files().items()]
+        return [*added_files, *((path, None) for path in summaries_last(self.results.files))]
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether a file of results holds the values of each question."""
+        return not all((ending or path.name).endswith(WITHOUT_ROWS) for path, ending in self.outputs)
+
+    @property
+    def in_shards(self) -> bool:
+        """Whether runs are scored in shards; if not, this process scores whole files."""
+        return bool(self.executors.on is not None or self.results.folder is not None or self.executors.reserved())
+
+    def plan(self, graded: Sequence[Score]) -> EvaluationPlan:
+        """Return the evaluation, with the scores that the logs hold."""
+        parts = self.given, self.scoring, self.gates, self.storing, self.reading
+        return planned(*parts, graded, keep_rows=self.keeps_rows)
 
 
 @command(graph=True)
@@ -147,8 +203,9 @@ def evaluate(
     given: InputOptions,
     scoring: ScoringOptions,
     gates: RunGateOptions,
-    storing: StoringOptions,
+    results: ResultOptions,
     further: dict[str, OutputOptions] = added("graphkit.options.evaluate"),
+    storing: StoringOptions,
     logs: LogOptions,
     reading: ReadingOptions,
     executors: ExecutorOptions,
@@ -157,58 +214,52 @@ def evaluate(
     """Score runs, and keep the scores in the graph."""
     from graphkit.cli.progress import shown_progress
 
-    title = f"evaluating {', '.join(run.name for run in (given.runs or [])[:3]) or 'the runs of this folder'}"
-    with shown_progress(title):  # what is imported and read takes a moment
+    asked = Asked(given, scoring, gates, results, further, storing, logs, reading, executors)
+    with shown_progress(asked.title):  # what is imported and read takes a moment
         from graphkit.analysis.gate_outcomes import hold
-        from graphkit.cli.imports import as_runs
-        from graphkit.files.dataset import run_files
-        from graphkit.files.jsonl import read_once
 
-        _refuse_contradictions(scoring, gates, storing, executors)
-        outputs = _outputs(storing, further)
-        asked = partial(planned, given, scoring, gates, storing, reading, keep_rows=_have_rows(outputs))
-        files = run_files(given.runs or ())
-        one_run(storing.name, files, "Evaluate")
-        graded = [] if given.format is not None else _graded_in_logs(files, given, storing, reading)
+        _refuse_contradictions(asked)
+        one_run(storing.name, asked.files, "Evaluate")
+        graded = [] if given.format is not None else _graded_in_logs(asked)
         # Before anything is imported; but a mapped log has scores of its own, by whatever name.
-        plan = asked(graded) if not logs.map else None
+        plan = asked.plan(graded) if not logs.map else None
+    evaluated, sources = _scored(asked, plan)
+    brief = not (full or as_json())
+    taken = _say_messages(evaluated, given.format is not None or bool(logs.given()), brief=brief)
+    verdict = _verdict(evaluated) if not brief or results.files else None
+    _write(evaluated, sources, asked.outputs, verdict)
+    if full:
+        show = partial(_show, evaluated, verdict)
+    else:
+        show = partial(_show_briefly, evaluated, taken, *_next(asked, sources, evaluated))
+    over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
+    present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))
+    hold(evaluated.gates, brief=not full)
 
+
+def _scored(asked: Asked, plan: EvaluationPlan | None) -> tuple[EvaluatedRuns, list[RunSource]]:
+    """Score the runs, and return the sources of their results; without a plan, by one with the scores of their logs."""
+    from graphkit.cli.imports import as_runs
+    from graphkit.cli.progress import shown_progress
+    from graphkit.files.jsonl import read_once
+
+    given, files = asked.given, asked.files
+    how = given.format, given.dataset, asked.logs, asked.reading.on_error, asked.storing.name
     with (
         read_once(),
-        _shards(executors, storing.folder, outputs) as shards,
-        as_runs(
-            files,
-            given.format,
-            given.dataset,
-            logs,
-            reading.on_error,
-            storing.name,
-            in_shards=shards is not None,
-        ) as (sources, dataset),
-        shown_progress(title) as progress,
-        _graph(sources, dataset, storing, shards) as store,
+        _shards(asked) as shards,
+        as_runs(files, *how, in_shards=asked.in_shards) as (sources, dataset),
+        shown_progress(asked.title) as progress,
+        _graph(asked, sources, dataset) as store,
     ):
         if plan is None:
-            graded = [score for one in sources for score in one.scores]
-            plan = asked(graded)
+            plan = asked.plan([score for one in sources for score in one.scores])
         if len(sources) > len(files):  # trials, whose runs are named already
             plan = dataclasses.replace(plan, options=dataclasses.replace(plan.options, name=None))
         evaluated = plan.evaluate(
             sources, dataset, shards=shards, store=store, progress=progress, notify=say, on_problems=print_problems
         )
-    brief = not (full or as_json())
-    taken = _say_messages(evaluated, given.format is not None or bool(logs.given()), brief=brief)
-    verdict = _verdict(evaluated) if not brief or storing.files else None
-    _write(evaluated, sources, outputs, verdict)
-    if full:
-        show = partial(_show, evaluated, verdict)
-    else:
-        whole = shards is None or _is_whole(sources, given.dataset)
-        commands = _next(given, storing, logs, sources, evaluated, whole=whole)
-        show = partial(_show_briefly, evaluated, taken, *commands)
-    over_runs = {} if verdict is None else {"verdict": verdict.as_json()}
-    present(show, *((one | over_runs for one in evaluated.as_json()) if as_json() else ()))
-    hold(evaluated.gates, brief=not full)
+        return evaluated, sources
 
 
 def _say_messages(evaluated: EvaluatedRuns, imported: bool, *, brief: bool) -> int:
@@ -219,18 +270,6 @@ def _say_messages(evaluated: EvaluatedRuns, imported: bool, *, brief: bool) -> i
     for message in messages:
         say(message)
     return 0
-
-
-def _outputs(storing: StoringOptions, further: Mapping[str, OutputOptions]) -> Outputs:
-    from graphkit.scoring.export import summaries_last
-
-    added_files = [one for options in further.values() for one in options.files().items()]
-    return [*added_files, *((path, None) for path in summaries_last(storing.files))]
-
-
-def _have_rows(outputs: Outputs) -> bool:
-    """Return whether a file holds the values of each question."""
-    return not all((ending or path.name).endswith(WITHOUT_ROWS) for path, ending in outputs)
 
 
 def _verdict(evaluated: EvaluatedRuns) -> RunsVerdict | None:
@@ -256,13 +295,7 @@ def _write(
 
 
 def _next(
-    given: InputOptions,
-    storing: StoringOptions,
-    logs: LogOptions,
-    sources: Sequence[RunSource],
-    evaluated: EvaluatedRuns,
-    *,
-    whole: bool,
+    asked: Asked, sources: Sequence[RunSource], evaluated: EvaluatedRuns
 ) -> tuple[list[str], str, tuple[str, ...] | None]:
     """Return what other commands call the runs, the options that these need, and the next commands if they are others.
 
@@ -270,17 +303,18 @@ def _next(
     """
     from graphkit.files.assets import option_text
 
+    dataset, stored = asked.given.dataset, not asked.results.no_store
     pairs = zip(sources, evaluated.results, strict=True)
-    if not storing.no_store or not whole:
-        return [result.run for _, result in pairs], "", None if not storing.no_store else ()
-    more = option_text("dataset", given.dataset) if given.dataset is not None else ""
+    if stored or (asked.in_shards and not _are_whole(sources, dataset)):
+        return [result.run for _, result in pairs], "", None if stored else ()
+    more = option_text("dataset", dataset) if dataset is not None else ""
     commands = None
     if sources[0].run != sources[0].file:  # no other command reads this log
-        commands = (_import_command(sources[0].file, given, logs, evaluated.results[0].run),)
+        commands = (_import_command(sources[0].file, asked, evaluated.results[0].run),)
     return [str(one.file) for one, _ in pairs], more, commands
 
 
-def _is_whole(sources: Sequence[RunSource], dataset: Path | None) -> bool:
+def _are_whole(sources: Sequence[RunSource], dataset: Path | None) -> bool:
     """Return whether runs and their questions are single files of this machine, which other commands read."""
     from graphkit.files.dataset import Dataset
 
@@ -291,13 +325,13 @@ def _is_whole(sources: Sequence[RunSource], dataset: Path | None) -> bool:
 
 
 @contextmanager
-def _shards(executors: ExecutorOptions, folder: Path | None, outputs: Outputs) -> Iterator[ShardPlan | None]:
+def _shards(asked: Asked) -> Iterator[ShardPlan | None]:
     """Open the executor and the results folder; None if this process scores whole files."""
     from graphkit.scoring.export import check_output
 
-    for path, ending in outputs:
+    for path, ending in asked.outputs:
         check_output(path, ending)
-    if executors.on is None and folder is None and not executors.reserved():
+    if not asked.in_shards:
         yield None
         return
     from graphkit.scoring.run_shards import opened_plan
@@ -305,30 +339,28 @@ def _shards(executors: ExecutorOptions, folder: Path | None, outputs: Outputs) -
     def note(message: str) -> None:
         say(f"note: {message}")
 
-    with opened_plan(executors.on, folder, resources=executors.reserved(), say=note, whole=_have_rows(outputs)) as plan:
+    on, reserved = asked.executors.on, asked.executors.reserved()
+    with opened_plan(on, asked.results.folder, resources=reserved, say=note, whole=asked.keeps_rows) as plan:
         yield plan
 
 
-def _graph(
-    sources: Sequence[RunSource], dataset: Path | None, storing: StoringOptions, shards: ShardPlan | None
-) -> AbstractContextManager[Store | None]:
+def _graph(asked: Asked, sources: Sequence[RunSource], dataset: Path | None) -> AbstractContextManager[Store | None]:
     """Return the graph, if it stores the results; what is wrong with the names of files is said before it is opened."""
     from graphkit.files.dataset import Dataset
 
-    for one in sources if shards is None else ():
+    for one in () if asked.in_shards else sources:
         Dataset.of_run(one.run, dataset)
-    return nullcontext() if storing.no_store else open_graph()
+    return nullcontext() if asked.results.no_store else open_graph()
 
 
-def _refuse_contradictions(
-    scoring: ScoringOptions, gates: RunGateOptions, storing: StoringOptions, executors: ExecutorOptions
-) -> None:
-    if scoring.engine == "cypher" and (executors.on is not None or storing.folder is not None):
+def _refuse_contradictions(asked: Asked) -> None:
+    scoring, gates, results, keep = asked.scoring, asked.gates, asked.results, asked.storing.keep
+    if scoring.engine == "cypher" and (asked.executors.on is not None or results.folder is not None):
         remedy = "Leave it out, or evaluate without --on into a file."
         raise InputError("--engine cypher can't be used with --on or a results folder", remedy=remedy)
-    if storing.no_store and scoring.engine == "cypher":
+    if results.no_store and scoring.engine == "cypher":
         raise InputError("--engine cypher computes in a database, and --no-store uses none")
-    if storing.no_store and storing.keep:
+    if results.no_store and keep:
         raise InputError("--keep says what to store, and --no-store stores nothing")
     if gates.sure and not (gates.under or gates.over):
         raise InputError(
@@ -339,7 +371,7 @@ def _refuse_contradictions(
         what += ", and --per-repetition each run" if gates.per_repetition else ", and there is none"
         remedy = "Leave out one of them." if gates.per_repetition else "Add --fail-under, such as EdgeRecall=0.8."
         raise InputError(what, remedy=remedy)
-    if storing.keep and scoring.engine == "cypher":
+    if keep and scoring.engine == "cypher":
         raise InputError(
             "--engine cypher computes in the graph, which would hold only the kept questions",
             where="--keep",
@@ -387,18 +419,16 @@ def planned(
     )
 
 
-def _graded_in_logs(
-    files: Sequence[Path], given: InputOptions, storing: StoringOptions, reading: ReadingOptions
-) -> list[Score]:
+def _graded_in_logs(asked: Asked) -> list[Score]:
     """Return the grades that a person wrote into the records of the runs, and say what they are."""
     from graphkit.files.dataset import Dataset
     from graphkit.files.person_grades import grades_in_words, is_graded, logged_grades
 
-    found, problems = [], reading.problems()
-    for file in files:
+    found, problems = [], asked.reading.problems()
+    for file in asked.files:
         if is_graded(file):
-            questions = Dataset.of_run(file, given.dataset).questions_file
-            grades = logged_grades(file, problems, run=storing.name, questions=questions)
+            questions = Dataset.of_run(file, asked.given.dataset).questions_file
+            grades = logged_grades(file, problems, run=asked.storing.name, questions=questions)
             found += grades
             if grades:
                 say(f"note: {file.name} is graded by a person: {grades_in_words(grades)}")
@@ -406,12 +436,13 @@ def _graded_in_logs(
     return found
 
 
-def _import_command(log: Path, given: InputOptions, logs: LogOptions, run: str) -> str:
+def _import_command(log: Path, asked: Asked, run: str) -> str:
     """Return the command that makes a run of a log, which other commands take then."""
     from graphkit.files.assets import as_typed, command_text, option_text
     from graphkit.files.dataset import Dataset
     from graphkit.records.repetition_names import system_of
 
+    given, logs = asked.given, asked.logs
     dataset = Dataset.of_run(log, given.dataset).folder
     target = dataset / "runs" / f"{system_of(run) or run}.jsonl"
     options = f"{option_text('dataset', dataset)} -o {as_typed(target)}{logs.typed()}"
