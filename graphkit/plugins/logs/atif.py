@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.plugins.logs.call_values import content_text
 from graphkit.plugins.logs.conversations import MANY_QUESTIONS, Conversation
 from graphkit.plugins.logs.model_messages import Call, Message, Result
 from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, objects_of
 from graphkit.plugins.logs.times import microseconds_of
-from graphkit.plugins.logs.tool_calls import LACKS, content_text
+from graphkit.plugins.logs.tool_calls import LACKS
 from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
 

@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from typing import Any
 
+from graphkit.plugins.logs.call_values import content_text, found_in
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.plugins.logs.model_messages import Call, Message, Result, tokens_of
 from graphkit.plugins.logs.payloads import count_unread, objects_of
 from graphkit.plugins.logs.times import microseconds_of
-from graphkit.plugins.logs.tool_calls import content_text, found_in
 from graphkit.readers.json_values import object_of, text
 from graphkit.readers.logged import LoggedAnswer, UnreadableLogError
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from graphkit.plugins.logs.call_values import content_text
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation
 from graphkit.plugins.logs.model_messages import Call, Message, Result, cut_short, tokens_of
 from graphkit.plugins.logs.payloads import Wrapped, count_unread, json_within, objects_of
 from graphkit.plugins.logs.reprs import printed
-from graphkit.plugins.logs.tool_calls import content_text
 from graphkit.readers.accounting import without
 from graphkit.readers.json_values import number, object_of, text
 from graphkit.readers.logged import LoggedAnswer

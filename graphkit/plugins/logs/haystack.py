@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from graphkit.plugins.logs.call_values import found_in
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.documents import Document, ranked_documents
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation
 from graphkit.plugins.logs.logged_rankings import distinct
 from graphkit.plugins.logs.model_messages import CUT, ROLES, Call, Message, Result, cut_short, tokens_of
 from graphkit.plugins.logs.payloads import count_unread, objects_of
-from graphkit.plugins.logs.tool_calls import found_in
 from graphkit.plugins.logs.triples import NOT_AN_EDGE, UNSPLIT, edges_of_metadata, split_text
 from graphkit.readers.accounting import renamed, without
 from graphkit.readers.graph_names import name_of

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.plugins.logs.call_values import found_in
 from graphkit.plugins.logs.conversations import refuse_unnamed, thread_of
 from graphkit.plugins.logs.payloads import QUESTION_IDS, Wrapped, each_unwrapped, holds, json_within, objects_of
-from graphkit.plugins.logs.tool_calls import LACKS, Trail, found_in
+from graphkit.plugins.logs.tool_calls import LACKS, Trail
 from graphkit.readers.json_values import identifier, object_of, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.records.words import counted, shortened

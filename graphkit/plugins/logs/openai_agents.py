@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from graphkit.plugins.logs.call_values import content_text
 from graphkit.plugins.logs.conversations import Conversation, added
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.plugins.logs.model_messages import (
@@ -20,7 +21,6 @@ from graphkit.plugins.logs.model_messages import (
 )
 from graphkit.plugins.logs.payloads import Wrapped, count_unread, each_unwrapped, objects_of
 from graphkit.plugins.logs.times import microseconds_of
-from graphkit.plugins.logs.tool_calls import content_text
 from graphkit.readers.json_values import identifier, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, Values
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.plugins.logs.call_values import content_text
 from graphkit.plugins.logs.conversations import ENDS_WITH_CALL, Conversation, added, refuse_unnamed, thread_of
 from graphkit.plugins.logs.model_messages import Call, Message, Result, parse_message, tokens_of
 from graphkit.plugins.logs.payloads import (
@@ -21,7 +22,7 @@ from graphkit.plugins.logs.payloads import (
     texts,
 )
 from graphkit.plugins.logs.times import microseconds_of
-from graphkit.plugins.logs.tool_calls import LACKS, content_text
+from graphkit.plugins.logs.tool_calls import LACKS
 from graphkit.readers.json_values import identifier, number, object_of, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.records.words import shortened

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from graphkit.plugins.logs.call_values import content_text
 from graphkit.plugins.logs.conversations import Conversation
 from graphkit.plugins.logs.framework_logs import FRAMEWORK_LACKS, FrameworkReader, add_conversation, add_latency
 from graphkit.plugins.logs.model_messages import Call, Message, Result, cut_short, tokens_of
 from graphkit.plugins.logs.payloads import count_unread, objects_of
-from graphkit.plugins.logs.tool_calls import SHELL, UNREAD_ARGUMENTS, Trail, content_text
+from graphkit.plugins.logs.tool_calls import SHELL, UNREAD_ARGUMENTS, Trail
 from graphkit.readers.json_values import object_of, text
 from graphkit.readers.logged import LoggedAnswer
 

@@ -6,61 +6,23 @@ names of arguments are alike everywhere, so the reading relies on them.
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from graphkit.plugins.logs.call_values import MOST_NAMES, are_errors, content_text, found_in, names_in, values_in
 from graphkit.plugins.logs.documents import content_of_rows
 from graphkit.plugins.logs.graph_results import graph_of_result
 from graphkit.plugins.logs.logged_rankings import distinct, ends
 from graphkit.plugins.logs.payloads import json_within, plain_key
-from graphkit.plugins.logs.reprs import printed
 from graphkit.plugins.logs.shell_commands import ShellReading, read_shell
-from graphkit.readers.accounting import EMPTY_VALUES, kept
-from graphkit.readers.json_values import identifier, number, text
+from graphkit.readers.accounting import kept
+from graphkit.readers.json_values import identifier, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall, ReadOptions
-from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.doubts import UNREAD_PARTS
-
-#: Limits of one call: its names, and the depth in its arguments or its result at which they are looked for.
-MOST_NAMES = 100
-DEPTH = 4
-
-#: The keys of an id, of a file, and of something within a file, without their case, ``_`` and ``-``.
-IDS = frozenset(
-    (
-        *("id", "ids", "nodeid", "nodeids", "entityid", "entityids", "documentid", "documentids", "docid", "docids"),
-        *("chunkid", "chunkids", "artifactid", "artifactids", "sourceid"),
-    )
-)
-FILES = frozenset(
-    (
-        *("path", "paths", "file", "files", "filepath", "filepaths", "filename", "filenames", "targetfile"),
-        *("targetfiles", "absolutepath", "relativepath", "relativeworkspacepath", "notebookpath", "uri"),
-        *("uris", "url", "urls"),
-    )
-)
-WITHIN = frozenset(
-    (
-        *("symbol", "symbols", "symbolname", "symbolnames", "name", "names", "namepath", "qualifiedname"),
-        *("fullname", "fqn", "identifier", "function", "functionname", "class", "classname", "method"),
-        *("methodname", "module", "modulename", "node", "nodes", "nodename", "entity", "entities"),
-        *("entityname", "title", "titles"),
-    )
-)
-
-#: The keys under which a result lists what it found, and those of a text and of a score.
-_LISTS = (
-    *("results", "items", "matches", "hits", "documents", "docs", "chunks", "nodes", "entities", "files", "paths"),
-    *("symbols", "references", "definitions", "neighbors", "neighbours", "records", "rows", "data", "result", "output"),
-)
-_TEXTS = ("text", "content", "snippet", "page_content", "code", "body")
-_SCORES = ("score", "similarity", "relevance", "relevance_score")
 
 #: Tools that search: their arguments name the place of the search, which isn't opened.
 _SEARCH = frozenset(("search", "grep", "glob", "rg", "ripgrep", "ls", "tree"))
@@ -90,24 +52,8 @@ _SHELLS = frozenset(("bash", "shell", "sh", "zsh", "terminal", "console"))
 _COMMANDS = ("command", "cmd", "keystrokes")
 _SCRIPTS = ("script", "code", "input")
 
-#: The types of a content's blocks that name a source, and of any.
-_SOURCES = ("resource", "resource_link", "search_result", "web_search_result")
-_BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url", "document", "audio")
-
 _CYPHER = re.compile(r"\bMATCH\s{0,9}[\w=\s]{0,99}\(", re.IGNORECASE)
-#: The results that are errors: how their text begins, and the keys of an object that holds nothing else.
-_ERROR_TEXT = re.compile(
-    r"(?:<tool_use_error>|Traceback \(most recent call last\):|(?:[A-Za-z]*Error|Exception|ERROR|error|fatal)(?: \w+)?:"
-    r"|ENOENT\b|EACCES\b|\[?(?:Tool|Request) (?:call )?(?:failed|cancelled|canceled|timed out))"
-)
-_LONGEST_ERROR = 2_000
-_ERROR_KEYS = frozenset(("error", "errors", "errormessage", "exception"))
-_BESIDE_ERRORS = frozenset(
-    ("code", "status", "statuscode", "message", "type", "iserror", "details", "detail", "name", "stack", "traceback")
-)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
-
 #: The things that no format of conversations logs.
 LACKS = (
     "A tool opens what its arguments name (path, symbol, node, id, ...); a search opens nothing. Only those shell "
@@ -193,7 +139,7 @@ class Trail:
         found
             The things that it found, if the log names them apart from the content.
         """
-        values = _values_in(content)
+        values = values_in(content)
         key = identifier(call)
         index = self._by_id.get(key) if key is not None else self._waiting.popleft() if self._waiting else None
         if content is found is None and not failed:
@@ -201,7 +147,7 @@ class Trail:
             return
         if index is not None:
             self._returned.add(index)
-            failed = failed or (index not in self._shells and found is None and _are_errors(values))
+            failed = failed or (index not in self._shells and found is None and are_errors(values))
             self.calls[index].result = content_text(content)
             self.calls[index].failed = failed
             if index in self._shells and self._read_shell(index, command_line(self.calls[index]) or "").certain:
@@ -210,7 +156,7 @@ class Trail:
             return
         graph = self._graph(values, index)
         if found is None:
-            found = found_in(content) if _is_blocks(content) else _found_in_json(values[0], DEPTH)
+            found = found_in(content, values)
         if found is None and index is not None and (query := _query_of(self.calls[index])) is not None:
             found = self._found_in_rows(values, query, index)
         if graph:
@@ -231,7 +177,7 @@ class Trail:
         """
         given = self.calls[index].arguments if index is not None else {}
         query = _query_of(self.calls[index]) if index is not None else None
-        opened = list(islice(_names(given, DEPTH), MOST_NAMES)) if query is None else []
+        opened = list(islice(names_in(given), MOST_NAMES)) if query is None else []
         center = opened[0] if len(opened) == 1 else None
         found: list[LoggedEdge] = []
         for value in values:
@@ -345,7 +291,7 @@ class Trail:
             return reading.opened[:MOST_NAMES]
         if searches(call.name) or _is_structured(call.name) or plain_key(call.name) in _SHOW_NOTHING:
             return []
-        names = list(islice(_names(call.arguments, DEPTH), MOST_NAMES + 1))
+        names = list(islice(names_in(call.arguments), MOST_NAMES + 1))
         if call.failed:
             if names:
                 self.notes[FAILED] = None
@@ -412,29 +358,6 @@ def _is_structured(name: str) -> bool:
     return plain_key(name).startswith(_STRUCTURED)
 
 
-def is_error(content: Any) -> bool:
-    """Return whether a result says that its call failed: a short text that begins so, or an object of an error alone.
-
-    >>> is_error("Error: ENOENT: no such file or directory"), is_error({"error": "not found"}), is_error("errors = []")
-    (True, True, False)
-    >>> is_error({"error": None, "results": []}), is_error({"error": "partly", "results": ["a"]})
-    (False, False)
-    """
-    return _are_errors(_values_in(content))
-
-
-def _are_errors(values: list[Any]) -> bool:
-    return bool(values) and all(map(_is_error, values))
-
-
-def _is_error(value: Any) -> bool:
-    if isinstance(value, dict):
-        rest = {plain_key(key): one for key, one in value.items() if one not in EMPTY_VALUES and one is not False}
-        said = rest.keys() & _ERROR_KEYS
-        return bool(said) and rest.keys() <= _ERROR_KEYS | _BESIDE_ERRORS
-    return isinstance(value, str) and len(value) <= _LONGEST_ERROR and _ERROR_TEXT.match(value.strip()) is not None
-
-
 def command_line(call: LoggedToolCall) -> str | None:
     """Return the command line that a call runs in a shell, or None.
 
@@ -446,7 +369,7 @@ def command_line(call: LoggedToolCall) -> str | None:
     >>> command_line(LoggedToolCall("edit", {"command": "view", "path": "a.py"}))
     """
     is_shell = any(word.lower() in _SHELLS for word in _WORDS.findall(call.name))
-    if not is_shell and next(_names(call.arguments, DEPTH), None) is not None:
+    if not is_shell and next(names_in(call.arguments), None) is not None:
         return None
     for key in (*_COMMANDS, *(_SCRIPTS if is_shell else ())):
         given = call.arguments.get(key)
@@ -466,145 +389,3 @@ def searches(name: str) -> bool:
     words = frozenset(word.lower() for word in _WORDS.findall(name))
     listing = words & _LISTING
     return bool(words & _SEARCH) or bool(listing and (words & _OF_FILES or words == listing))
-
-
-def content_text(content: Any) -> str | None:
-    """Return the text of a content: a text, blocks of which some have text, or an object as JSON."""
-    if content is None or isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = [one if isinstance(one, str) else one.get("text") for one in content if isinstance(one, str | dict)]
-        if any(isinstance(part, str) for part in parts) or not content:
-            return "\n".join(part for part in parts if isinstance(part, str))
-    try:
-        return json.dumps(content, ensure_ascii=False)
-    except RecursionError:
-        return None
-
-
-def found_in(content: Any) -> list[LoggedChunk] | None:
-    """Return the chunks that a result names, or None if it has no structure that names any.
-
-    A structure is JSON, or what Python prints of lists and objects.
-
-    >>> [chunk.name for chunk in found_in('{"results": [{"path": "a.py", "symbol": "f"}, {"id": "n1"}]}')]
-    ['a.py#f', 'n1']
-    >>> [chunk.name for chunk in found_in("[{'id': 'n1', 'score': 0.5}]")]
-    ['n1']
-    >>> found_in("a.py:1: def f()")
-    """
-    if _is_blocks(content):
-        found = [part for one in content if isinstance(one, dict) and (part := _found_in_block(one)) is not None]
-        return [chunk for part in found for chunk in part] if found else None
-    return _found_in_json(_within(content), DEPTH)
-
-
-def _is_blocks(content: Any) -> bool:
-    return isinstance(content, list) and any(isinstance(one, dict) and one.get("type") in _BLOCKS for one in content)
-
-
-def _values_in(content: Any) -> list[Any]:
-    """Return what a content holds: the value of each of its blocks with a text, or that of the whole."""
-    if not _is_blocks(content):
-        return [_within(content)]
-    return [_within(one["text"]) for one in content if isinstance(one, dict) and isinstance(one.get("text"), str)]
-
-
-def _within(content: Any) -> Any:
-    """Return the value in a text that is JSON or that Python printed; any other value unchanged."""
-    value = json_within(content)
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        given = printed(value)
-        return value if given is None else given
-    return value
-
-
-def _found_in_block(block: dict[str, Any]) -> list[LoggedChunk] | None:
-    """Return the names in a block of a content: JSON in a text, a resource, a search result."""
-    kind = block.get("type")
-    if kind == "resource" and isinstance(block.get("resource"), dict):
-        block = block["resource"]
-    if kind in _SOURCES:
-        name = next((one for key in ("uri", "source", "url", "title") if (one := text(block.get(key)))), None)
-        words = content_text(block["content"]) if "content" in block else text(block.get("text"))
-        return None if name is None else [LoggedChunk(_without_scheme(name), words)]
-    words = text(block.get("text"))
-    return None if words is None else _found_in_json(_within(words), DEPTH)
-
-
-def _found_in_json(value: Any, depth: int) -> list[LoggedChunk] | None:
-    if depth == 0:
-        return None
-    if isinstance(value, dict):
-        for key in _LISTS:
-            if isinstance(value.get(key), list | dict) and (found := _found_in_json(value[key], depth - 1)) is not None:
-                return found
-        chunk = _chunk(value)
-        return None if chunk is None else [chunk]
-    if not isinstance(value, list):
-        return None
-    if all(isinstance(one, str) for one in value):
-        # A list of names has none with a blank in it, unlike one of lines.
-        return [LoggedChunk(one) for one in value] if all(map(_is_name, value)) else None
-    chunks = [_chunk(one) for one in value if isinstance(one, dict)]
-    named = [one for one in chunks if one is not None]
-    return named or None
-
-
-def _chunk(item: dict[str, Any]) -> LoggedChunk | None:
-    """Return a found item, also one within its own object, such as ``{"document": {...}}``."""
-    for one in (item, *(item[key] for key in ("document", "node", "chunk", "metadata") if key in item)):
-        if isinstance(one, dict) and (name := next(_names(one, 1), None)) is not None:
-            words = next((given for key in _TEXTS for held in (one, item) if (given := text(held.get(key)))), None)
-            score = next((value for key in _SCORES for held in (item, one) if (value := number(held.get(key)))), None)
-            return LoggedChunk(name, words, score)
-    return None
-
-
-def _names(value: Any, depth: int) -> Iterator[str]:
-    """Yield the names in an object: its id, else symbols within a file, else files and symbols; then inner ones."""
-    if depth == 0:
-        return
-    if isinstance(value, list):
-        for one in value:
-            yield from _names(one, depth - 1)
-        return
-    if not isinstance(value, dict):
-        return
-    named: dict[str, list[str]] = {"ids": [], "files": [], "within": []}
-    for key, held in dict.items(value):
-        plain = plain_key(key)
-        kind = "ids" if plain in IDS else "files" if plain in FILES else "within" if plain in WITHIN else None
-        if kind is not None:
-            value.get(key)
-            many = held if isinstance(held, list) else [held]
-            for one in many:
-                name = identifier(one) if kind == "ids" else text(one)
-                name = None if name is None else _without_scheme(name.strip())
-                if name is not None and _is_label(name):
-                    named[kind].append(name)
-    files, within = named["files"], named["within"]
-    if named["ids"]:
-        yield from named["ids"]
-    elif len(files) == 1 and within:
-        yield from (name if "#" in name else f"{files[0]}#{name}" for name in within)
-    else:
-        yield from files
-        yield from within
-    for key, held in dict.items(value):
-        if isinstance(held, dict | list):
-            value.get(key)
-            yield from _names(held, depth - 1)
-
-
-def _is_label(name: str) -> bool:
-    """Return whether a text can be a name; a directory isn't opened."""
-    return name not in _NO_NAMES and len(name) <= LONGEST_NAME and "\n" not in name and not name.endswith("/")
-
-
-def _is_name(name: str) -> bool:
-    return _is_label(name) and not any(char.isspace() for char in name)
-
-
-def _without_scheme(name: str) -> str:
-    return name.removeprefix("file://").removeprefix("./")

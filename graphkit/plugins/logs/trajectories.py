@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from graphkit.plugins.logs.call_values import content_text
 from graphkit.plugins.logs.conversations import ENDS_WITH_CALL, Conversation
 from graphkit.plugins.logs.model_messages import ROLES, Call, Message, Result, cut_short, parse_message, tokens_of
 from graphkit.plugins.logs.payloads import at, count_unread, each_unwrapped, holds, json_within, objects_of
-from graphkit.plugins.logs.tool_calls import LACKS, Trail, content_text
+from graphkit.plugins.logs.tool_calls import LACKS, Trail
 from graphkit.readers.accounting import joined
 from graphkit.readers.json_values import identifier, number, object_of, text, whole
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from graphkit.plugins.logs.call_values import is_error
 from graphkit.plugins.logs.graph_results import graph_of_result
 from graphkit.plugins.logs.graph_values import UNREAD_EDGES
 from graphkit.plugins.logs.reprs import parse_repr
-from graphkit.plugins.logs.tool_calls import Trail, is_error
+from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.readers.logged import LoggedAnswer
 from tests.plugins.logs.shared_logs import spoiled
 
