@@ -1,4 +1,4 @@
-"""The results of importing logs of real libraries; ``python -m tests.imports.real_logs`` prints them as a table."""
+"""What logs of real libraries become; ``python -m tests.plugins.logs.real_logs`` prints it as a table."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from graphkit.readers.known_formats import formats
 from tests.helpers.cli import inside
-from tests.imports.real_logs import LOGS, Outcome, looked_at
+from tests.plugins.logs.real_logs import LOGS, Outcome, looked_at
 
 #: Of each log: ids known and all; edges forward, reversed, by another relation, unknown; those to which the direction
 #: was given back, and the relation; EdgeRecall and EdgePrecision with how many questions were scored, None
