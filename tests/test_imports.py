@@ -351,6 +351,11 @@ def test_plugins_join_sections_of_the_core(tmp_path: Path) -> None:
     begins = {section: next(at for at, line in enumerate(lines) if line.startswith(section)) for section in SECTIONS}
     assert lines[begins["understand"] + 3].split()[:2] == ["history", "List"]
     assert lines[begins["more"] + 2].split()[:2] == ["completion", "Print"]
+    headed = [at for at, line in enumerate(lines) if line[:1].strip()]
+    single = [
+        lines[at].split()[:2] for at, after in zip(headed, [*headed[1:], len(lines)], strict=True) if after == at + 1
+    ]
+    assert single == [["exports", "export"], ["agents", "mcp"]]  # one that bears its plug-in's name joins a section
 
 
 def needed_by(plugin: str) -> set[str]:

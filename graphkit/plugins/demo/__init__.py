@@ -6,3 +6,6 @@ NEEDS = (
     "judging",
     "sandbox",
 )
+
+#: The section of `graphkit --help` in which its command stands.
+SECTION = "start"

@@ -2,3 +2,6 @@
 
 #: The plug-ins that it imports.
 NEEDS = ("logs",)
+
+#: The section of `graphkit --help` in which its command stands.
+SECTION = "start"
