@@ -192,6 +192,9 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
             from graphkit.files.problems import offering
 
             _note_other_package()
+            for one in known.absent:
+                if one.where is not None:  # a plug-in that isn't there has no entry point to repair
+                    say(f"note: ignored: {one.sentence}")
             _reported_fields.clear()
             alone = _results_alone() if as_json() else nullcontext()
             offered = offering(skips="on_error" in known.declared, maps="map" in known.declared)
@@ -219,18 +222,18 @@ class _Parameters:
     outputs, arguments
         Those that name files to write, and those that are no options.
     absent
-        Why options of plug-ins aren't there.
+        Why options of plug-ins aren't there, of a plug-in that lacks or of an entry point that can't be used.
     """
 
     def __init__(self, function: Callable[..., None], shared: type[JsonOptions]) -> None:
         self.declared: dict[str, tuple[Declared, Any]] = {}
         self._families: dict[str, Any] = {}
         self._added: dict[str, dict[str, Any]] = {}
-        self.absent: list[str] = []
+        self.absent: list[InputError] = []
         for one in inspect.signature(function, eval_str=True).parameters.values():
             if isinstance(one.default, Added):
                 self._added[one.name], errors = one.default.families(get_args(one.annotation)[1])
-                self.absent += [str(error).partition("\n")[0] for error in errors]
+                self.absent += errors
                 for family in self._added[one.name].values():
                     self.declared |= _fields(family)
             elif is_dataclass(one.annotation):
@@ -367,7 +370,7 @@ class Commands(TyperGroup):
         except MISTAKES as error:
             absent = getattr(error.ctx and error.ctx.command.callback, "absent", [])
             if absent and hasattr(error, "possibilities"):  # no such option
-                error.message += f"; {absent[0]}"
+                error.message += f"; {absent[0].sentence}"
             raise
         except GraphkitError as error:
             _print_error(error)

@@ -125,10 +125,11 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
             try:
                 made = import_log(files, format, dataset or ".", **more)
             except UnrecognisedLogError as error:
-                for file in files:
-                    refuse_other(file)
+                ignored = [*error.details, *(one for file in files for one in refuse_other(file))]
                 if not isinstance(logs, AutoLogOptions) or logs.map or logs.line:
                     raise
+                for one in dict.fromkeys(ignored):
+                    say(f"note: {one}")
                 more["map"] = mappings("a log of another form").accepted(
                     error, files, dataset or Path(), logs, on_error
                 )

@@ -92,13 +92,16 @@ def unpacked(path: Path) -> Values:
     return found
 
 
-def refuse_other(path: Path) -> None:
+def refuse_other(path: Path) -> list[str]:
     """Raise the InputError of the first plug-in that knows what a file is which no reader knows.
 
-    They are functions of the path, registered in the entry-point group ``graphkit.refusals``.
+    They are functions of the path, registered in the entry-point group ``graphkit.refusals``. Return a sentence on each
+    entry point that can't be used so.
     """
-    for refuse in plugins.load_all(REFUSALS, plugins.called_with(1))[0].values():
+    refusals, errors = plugins.load_all(REFUSALS, plugins.called_with(1))
+    for refuse in refusals.values():
         refuse(path)
+    return [f"a refusal is ignored: {error.sentence}" for error in errors if error.where is not None]
 
 
 def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple[Reader, str]:

@@ -172,3 +172,21 @@ def test_objects_of_another_kind_are_left_out(asked: str, unfit: dict[str, Done]
         assert re.search(
             r"error: the entry point '(plain|thing)' of fmod \(fmod:(Plain|thing)\): this isn't ", done.err
         )
+
+
+#: What goes on beside entry points that can't be used, their group, and how the sentence on each begins.
+SAID_BESIDE_UNFIT = (
+    ("evaluate RUN --no-store -m EdgeRecall", "graphkit.options.evaluate", "ignored"),
+    ("report RUN -o page.html", "graphkit.options.report", "ignored"),
+    ("compare RUN GRAPH", "graphkit.options.compare", "ignored"),
+    ("run DATASET --condition plain", "graphkit.conditions", "ignored"),
+    ("import auto note.json -d DATASET -o run.jsonl", "graphkit.refusals", "a refusal is ignored"),
+)
+
+
+@pytest.mark.parametrize(("asked", "group", "begin"), SAID_BESIDE_UNFIT)
+def test_what_is_left_out_is_said_once(asked: str, group: str, begin: str, unfit: dict[str, Done]) -> None:
+    """A command that goes on without an entry point names it and says why, in a sentence."""
+    said = re.findall(rf"note: {begin}: the entry point '(\w+)' of fmod \(fmod:\w+\): this isn't ", unfit[asked].err)
+    assert said == [name.lower() for name in UNFIT[group]]
+    assert unfit["failures RUN"].err.count("ignored") == 0  # plug-ins add nothing to it
