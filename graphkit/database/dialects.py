@@ -136,7 +136,7 @@ class Neo4j(KnownDialect):
         if (int(found.group(1)), int(found.group(2))) < self.minimum:
             least = ".".join(map(str, self.minimum))
             raise DatabaseError(
-                f"The server runs {agent.strip()}; graphkit needs Neo4j {least} or newer",
+                f"the server runs {agent.strip()}; graphkit needs Neo4j {least} or newer",
                 remedy="Upgrade the server (5.26 is its long-term release), or unset NEO4J_URI to use the embedded "
                 "database.",
             )
@@ -163,7 +163,7 @@ def dialects() -> tuple[KnownDialect, ...]:
 
 def _bad_entry_point(name: str, value: str, what: str) -> DatabaseError:
     return DatabaseError(
-        f"The database {name!r} ({value}) {what}", remedy=f"Repair or uninstall the package that names it in {GROUP}."
+        f"the database {name!r} ({value}) {what}", remedy=f"Repair or uninstall the package that names it in {GROUP}."
     )
 
 
@@ -185,6 +185,6 @@ def recognized(agent: str) -> tuple[KnownDialect, str]:
             return dialect, version
     known = " and ".join(dialect.product for dialect in dialects())
     raise DatabaseError(
-        f"The server calls itself {agent[:80]!r}; graphkit works with {known}",
+        f"the server calls itself {agent[:80]!r}; graphkit works with {known}",
         remedy="Set NEO4J_URI to a Neo4j server of version 5.26 or newer, or unset it to use the embedded database.",
     )

@@ -49,7 +49,7 @@ def connected(access: Access, login: Login | None) -> neo4j.Driver:
         )
     except (ConfigurationError, ValueError) as error:
         raise DatabaseError(
-            f"The address of the database can't be used: {shortened(str(error))}",
+            f"the address of the database can't be used: {shortened(str(error))}",
             where=hide_password(access.uri),
             remedy=access.address_remedy,
         ) from error

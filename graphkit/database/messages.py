@@ -26,7 +26,7 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
         return found
     if code.endswith("DatabaseUnavailable"):
         return access.stopped() or DatabaseError(
-            f"The database {access.database!r} isn't available",
+            f"the database {access.database!r} isn't available",
             where=place,
             remedy="It may be starting, paused or stopped: wait, or start it (in Aura, resume the instance), and run "
             "the command again.",
@@ -39,16 +39,16 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
         return found
     if "TransactionTimedOut" in code or "Transaction.Terminated" in code:
         return ServerLimitError(
-            "The server stopped the query because it took too long",
+            "the server stopped the query because it took too long",
             where=place,
             remedy=f"Ask for less, or raise {TIMEOUT_VARIABLE} (seconds) or the server's own limit.",
         )
     text = shortened(message)
     if by_person and code.startswith(dialect.wrong_query_codes):
-        return InputError(f"The query can't be run: {text}")
+        return InputError(f"the query can't be run: {text}")
     if "ConstraintValidation" in code:
-        return DatabaseError(f"The database holds a conflicting record: {text}", where=place)
-    return DatabaseError(f"The database refused: {text or code}", where=place)
+        return DatabaseError(f"the database holds a conflicting record: {text}", where=place)
+    return DatabaseError(f"the database refused: {text or code}", where=place)
 
 
 def _disk_or_memory(code: str, message: str, access: Access, dialect: Dialect) -> DatabaseError | None:
@@ -56,14 +56,14 @@ def _disk_or_memory(code: str, message: str, access: Access, dialect: Dialect) -
     named = "no space left" in lower or "disk quota" in lower or "disk full" in lower
     if named or (dialect.hides_cause(code) and access.disk_is_full()):
         return DatabaseError(
-            "The disk of the database is full, so the write failed",
+            "the disk of the database is full, so the write failed",
             where=access.disk,
             remedy="Make room and run the command again.",
         )
     joined = lower.replace(" ", "")
     if "OutOfMemory" in code or any(word in joined for word in dialect.out_of_memory_words):
         return ServerLimitError(
-            "The query needs more memory than the database has",
+            "the query needs more memory than the database has",
             where=hide_password(access.uri),
             remedy=f"{access.memory_remedy}, ask for less, or write in smaller batches.",
         )
@@ -77,21 +77,21 @@ def _unreachable(error: Exception, message: str, access: Access) -> DatabaseErro
         if any(isinstance(cause, kind) for cause in causes):
             return DatabaseError(what, where=place, remedy=remedy)
     if any(isinstance(cause, ssl.SSLError) or _NOT_BOLT.search(str(cause)) for cause in causes):
-        what = "The server at this address isn't Neo4j, or its encryption differs from the address"
+        what = "the server at this address isn't Neo4j, or its encryption differs from the address"
         return DatabaseError(what, where=place, remedy=f"{remedy} Encrypted servers are bolt+s:// or neo4j+s://.")
     if "routing" in message.lower():
-        what = "There is no routing table at this address, by which neo4j:// finds the members of a cluster"
+        what = "there is no routing table at this address, by which neo4j:// finds the members of a cluster"
         return DatabaseError(what, where=place, remedy=f"Write a single server as bolt://HOST:7687. {remedy}")
     # The last line holds the driver's reason; the lines before it repeat the address.
     reason = shortened((message.strip().splitlines() or [type(error).__name__])[-1])
-    return DatabaseError(f"The server can't be reached: {reason}", where=place, remedy=remedy)
+    return DatabaseError(f"the server can't be reached: {reason}", where=place, remedy=remedy)
 
 
 _NOT_BOLT = re.compile("handshake|Bolt service|protocol")
 _NETWORK_TROUBLE: tuple[tuple[type[Exception], str], ...] = (
-    (ConnectionRefusedError, "No server listens at this address: the connection was refused"),
-    (socket.gaierror, "The host of this address is unknown"),
-    (TimeoutError, "The server didn't answer in time"),
+    (ConnectionRefusedError, "no server listens at this address: the connection was refused"),
+    (socket.gaierror, "the host of this address is unknown"),
+    (TimeoutError, "the server didn't answer in time"),
 )
 
 
@@ -109,7 +109,7 @@ def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | Non
     place = hide_password(access.uri)
     if code.endswith("Cluster.NotALeader"):
         return DatabaseError(
-            "The server isn't the leader of the database, so it can't write",
+            "the server isn't the leader of the database, so it can't write",
             where=place,
             remedy="Write NEO4J_URI as neo4j://HOST, which finds the leader. If it is, the cluster elects a new "
             "leader: run the command again.",
@@ -118,11 +118,11 @@ def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | Non
         return write_refused(access)
     if ".Security." in code:
         return DatabaseError(
-            "The server refused the user name or the password", where=place, remedy=access.login_remedy(code)
+            "the server refused the user name or the password", where=place, remedy=access.login_remedy(code)
         )
     if code.endswith("DatabaseNotFound"):
         return DatabaseError(
-            f"The server has no database named {access.database!r}",
+            f"the server has no database named {access.database!r}",
             where=place,
             remedy=access.database_remedy,
         )
@@ -132,7 +132,7 @@ def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | Non
 def write_refused(access: Access) -> DatabaseError:
     """Return the error of a query that would write with read-only access."""
     return DatabaseError(
-        "The server refused the query: it would write, but this access may only read",
+        "the server refused the query: it would write, but this access may only read",
         where=hide_password(access.uri),
         remedy=access.write_remedy,
     )

@@ -73,7 +73,7 @@ def checked_uri(uri: str, otherwise: str = "") -> tuple[str, tuple[str | None, s
     except ValueError:
         parts, host = urlsplit(""), None
     if parts.scheme not in _SCHEMES or not host:
-        raise InputError("This isn't the address of a Neo4j server", where=hide_password(uri), remedy=remedy)
+        raise InputError("this isn't the address of a Neo4j server", where=hide_password(uri), remedy=remedy)
     user, password = (unquote(part) if part else None for part in (parts.username, parts.password))
     clean = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
     return clean, (user, password)

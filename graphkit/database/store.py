@@ -184,7 +184,7 @@ class Store:
             The query would write, or the server fails.
         """
         if not cypher.strip():
-            raise InputError("The query is empty", remedy="Write it as: MATCH (n) RETURN count(n)")
+            raise InputError("the query is empty", remedy="Write it as: MATCH (n) RETURN count(n)")
         try:
             with session_of(self._reading_driver(), self._access, read_only=True) as session:
                 if self._dialect.reaches_outside and not allow_load_csv:
@@ -206,7 +206,7 @@ class Store:
         if hidden is not None:
             if hidden.write_refused:
                 raise write_refused(self._access)
-            raise InputError(f"The query can't be run: {hidden.text}")
+            raise InputError(f"the query can't be run: {hidden.text}")
         return columns, rows
 
     # Writing
@@ -296,7 +296,7 @@ class Store:
             if self._reader is None:
                 if self._access.reader is None:
                     raise DatabaseError(
-                        f"A server of {self._dialect.product} reached by NEO4J_URI can't refuse writes",
+                        f"a server of {self._dialect.product} reached by NEO4J_URI can't refuse writes",
                         where=self.uri,
                         remedy="Unset NEO4J_URI to use the embedded database, or name a Neo4j server.",
                     )

@@ -31,7 +31,7 @@ def refuse_unfinished_import(store: Store) -> None:
     """Raise DatabaseError if the database holds an import that isn't finished."""
     if (found := unfinished_import(store)) is not None:
         raise DatabaseError(
-            f"The database holds an import that isn't finished, of the {found.name}",
+            f"the database holds an import that isn't finished, of the {found.name}",
             where=store.uri,
             remedy=f"Finish it: {found.finish}",
         )

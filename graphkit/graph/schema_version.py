@@ -70,7 +70,7 @@ def prepare_writing(store: Store) -> None:
     found = database_form(store)
     if found is not None and found.is_newer:
         raise DatabaseError(
-            f"The database is in the form of graphkit {found.version} (schema {found.schema}), and this older graphkit "
+            f"the database is in the form of graphkit {found.version} (schema {found.schema}), and this older graphkit "
             f"{__version__} (schema {SCHEMA_VERSION}) would mix it with its own",
             where=store.uri,
             remedy=f"{UPGRADE}, or write into another database; this one can still be read.",

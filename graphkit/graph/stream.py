@@ -208,7 +208,7 @@ class StreamWriter(Generic[T]):
             else:
                 return
         raise DatabaseError(
-            "Another process keeps removing the artifacts that this load names",
+            "another process keeps removing the artifacts that this load names",
             where=self._store.uri,
             remedy="Wait until it has ended, and run this again.",
         )

@@ -105,5 +105,5 @@ def test_a_package_adds_a_database(installed: list[EntryPoint]) -> None:
 def test_an_entry_point_that_is_no_database(installed: list[EntryPoint], value: str, what: str) -> None:
     """A broken entry point is reported at once, with its name and a remedy."""
     installed.append(EntryPoint("pebble", value, GROUP))
-    with pytest.raises(DatabaseError, match=f"The database 'pebble' \\({value}\\) {what}"):
+    with pytest.raises(DatabaseError, match=f"the database 'pebble' \\({value}\\) {what}"):
         dialects()

@@ -70,7 +70,7 @@ def test_what_is_too_much_at_once_is_written_in_halves(empty_store: Store, monke
 
     def limited(statements: Any, *more: Any) -> None:
         if len(statements[0][1]["rows"]) > 3:
-            raise ServerLimitError("The query needs more memory than the database has")
+            raise ServerLimitError("the query needs more memory than the database has")
         write_many(statements, *more)
 
     monkeypatch.setattr(empty_store, "write_many", limited)
@@ -83,7 +83,7 @@ def test_one_item_that_is_too_much_is_an_error(empty_store: Store, monkeypatch: 
     """The error of the server reaches the caller if nothing smaller is left."""
 
     def refused(statements: Any, *more: Any) -> None:
-        raise ServerLimitError("The query needs more memory than the database has")
+        raise ServerLimitError("the query needs more memory than the database has")
 
     monkeypatch.setattr(empty_store, "write_many", refused)
     with pytest.raises(ServerLimitError, match="more memory"):

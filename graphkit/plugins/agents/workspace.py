@@ -238,7 +238,7 @@ class Workspace:
         """Open the graph for some runs in it."""
         if self.opened is None:
             names = ", ".join(map(repr, runs))
-            raise DatabaseError(f"There is no graph, so it doesn't hold {names}", remedy="The tool runs() lists runs.")
+            raise DatabaseError(f"there is no graph, so it doesn't hold {names}", remedy="The tool runs() lists runs.")
         with self.opened() as store:
             for run in runs:
                 require_run(store, run)

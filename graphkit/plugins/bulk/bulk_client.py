@@ -101,7 +101,7 @@ class BulkImport:
         if not line or line.startswith(b'{"error'):
             reason = json.loads(line)["error"] if line else "its process ended"
             raise DatabaseError(
-                f"The embedded database's importer failed: {reason}",
+                f"the embedded database's importer failed: {reason}",
                 where=str(self._layout.directory),
                 remedy=f"Nothing was stored. Run the command again. Its log: {self._layout.bulk_log}",
             )
@@ -112,13 +112,13 @@ class BulkImport:
             raise work_error(self._layout, state["held"])
         if state.get("held"):
             raise DatabaseError(
-                "The embedded database is running, and its batch importer needs it for itself",
+                "the embedded database is running, and its batch importer needs it for itself",
                 where=str(self._layout.directory),
                 remedy="Stop it (graphkit db stop), or name another folder (--data DIR).",
             )
         if nodes := state.get("nodes"):
             raise DatabaseError(
-                f"The database holds {nodes} nodes already, and --bulk fills only an empty one",
+                f"the database holds {nodes} nodes already, and --bulk fills only an empty one",
                 where=str(self._layout.directory),
                 remedy="Load without --bulk, or name a folder for a new database (--data DIR).",
             )

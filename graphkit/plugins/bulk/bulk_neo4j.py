@@ -60,7 +60,7 @@ def finish_bulk_load(settings: Settings, dataset: Dataset, progress: Progress = 
         refuse_unfinished_import(store)
         if nodes := store.read("MATCH (n) WHERE NOT n:Graphkit RETURN count(n) AS nodes")[0]["nodes"]:
             raise DatabaseError(
-                f"The database holds {nodes} nodes already, and --bulk fills only an empty one",
+                f"the database holds {nodes} nodes already, and --bulk fills only an empty one",
                 where=store.uri,
                 remedy="Load without --bulk, or name an empty database (--neo4j-database NAME).",
             )
@@ -118,7 +118,7 @@ def bulk_load_neo4j(
         return Neo4jBulkLoad(finished=True)
     if state is not None and home is not None:
         raise DatabaseError(
-            "The server runs, and the import needs its database for itself",
+            "the server runs, and the import needs its database for itself",
             where=settings.uri,
             remedy="Stop it and run this again" + ("." if overwrite else ", with --overwrite: its database is empty."),
         )

@@ -53,16 +53,16 @@ def run_import(home: Path, folder: Path, arguments: str, database: str, *, overw
         return
     said = log.read_text("utf-8", "replace")
     if "is in use" in said:
-        what, remedy = f"The server runs, and holds the database {database!r}", "Stop it and run this again."
+        what, remedy = f"the server runs, and holds the database {database!r}", "Stop it and run this again."
     elif "already exist" in said:
-        what = f"The database {database!r} exists already"
+        what = f"the database {database!r} exists already"
         remedy = (
             "If an import of these files ended, start the server and run this again without --neo4j-home. If nothing "
             "in it is needed, or an import was interrupted, run this again with --overwrite: it deletes the database."
         )
     else:
         lines = [line.strip() for line in said.splitlines() if line.strip()][-_QUOTED:]
-        what = f"The import failed (exit code {done.returncode}): {' '.join(lines)}"
+        what = f"the import failed (exit code {done.returncode}): {' '.join(lines)}"
         again = shlex.join(["cd", str(folder)]) + " && " + shlex.join(command)
         remedy = f"Its output: {log}. The command: {again}"
     raise DatabaseError(what, where=str(home), remedy=remedy)

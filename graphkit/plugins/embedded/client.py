@@ -119,7 +119,7 @@ def stop(directory: Path) -> bool:
         except PermissionError:
             owner = other_owner(Path(f"/proc/{pid}")) or "another user"
             raise DatabaseError(
-                f"The embedded database (process {pid}) runs as {owner}",
+                f"the embedded database (process {pid}) runs as {owner}",
                 where=str(layout.directory),
                 remedy=f"Run the command as {owner}; without clients, a database that isn't kept stops by itself.",
             ) from None
@@ -128,7 +128,7 @@ def stop(directory: Path) -> bool:
         layout.keep.unlink(missing_ok=True)
         if not wait_until(lambda: not is_held(layout.server_lock), STOP_SECONDS):
             raise DatabaseError(
-                f"The embedded database (process {pid}) didn't stop within {STOP_SECONDS:.0f} seconds",
+                f"the embedded database (process {pid}) didn't stop within {STOP_SECONDS:.0f} seconds",
                 where=str(layout.directory),
                 remedy=f"See {layout.log}. What was committed is safe even if you end it with: kill -9 {pid}",
             )
@@ -194,7 +194,7 @@ def _endpoint(layout: Layout, state: State) -> Endpoint:
         password, reader_password = str(passwords[ADMIN]), str(passwords[READER])
     except (ValueError, KeyError, TypeError) as error:
         raise DatabaseError(
-            "The passwords of the embedded database can't be read",
+            "the passwords of the embedded database can't be read",
             where=str(layout.credentials),
             remedy="Stop the server (graphkit db stop) and delete the file: the next start makes new passwords.",
         ) from error

@@ -65,14 +65,14 @@ def compact(directory: Path, schema: Sequence[str], done: Callable[[int], None])
 
 def _refused(layout: Layout, reply: Mapping[str, Any]) -> DatabaseError:
     remedy = f"The database is as it was. Run the command again. Its log: {layout.compact_log}"
-    what = f"The embedded database couldn't be compacted: {reply.get('error')}"
+    what = f"the embedded database couldn't be compacted: {reply.get('error')}"
     if isinstance(reply.get("held"), str):
         return work_error(layout, reply["held"])
     if reply.get("held"):
-        what = "The embedded database is running, and a compaction needs it for itself"
+        what = "the embedded database is running, and a compaction needs it for itself"
         remedy = "Stop it (graphkit db stop), and run the command again."
     elif "free" in reply:
-        what = f"The copy may need {reply['needed']} bytes, and the disk has {reply['free']} left"
+        what = f"the copy may need {reply['needed']} bytes, and the disk has {reply['free']} left"
         remedy = "The database is as it was. Make room, or remove more of it first (graphkit db remove)."
     elif disk_is_full(layout.directory):
         what = f"{what} (the disk is full)"

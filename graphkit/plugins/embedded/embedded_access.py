@@ -54,12 +54,12 @@ class EmbeddedAccess(Access):
         """Return the reason from the server's log; None after the release."""
         if not self._held:
             return None
-        what = "The embedded database stopped answering"
+        what = "the embedded database stopped answering"
         remedy = (
             f"Run the command again: it starts the database. See: graphkit db status, and its log {self._layout.log}"
         )
         if "OutOfMemoryError" in _tail(self._layout.log):
-            what, remedy = "The embedded database ran out of memory and stopped", f"Raise {_heap()} and run it again."
+            what, remedy = "the embedded database ran out of memory and stopped", f"Raise {_heap()} and run it again."
         return DatabaseError(f"{what}; what was committed is safe", where=self.disk, remedy=remedy)
 
     def release(self) -> None:

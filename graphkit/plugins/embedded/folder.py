@@ -30,13 +30,13 @@ def prepared(directory: Path) -> Path:
 def _made(directory: Path) -> Path:
     if directory.exists() and not directory.is_dir():
         raise DatabaseError(
-            "The path of the embedded database is a file, not a folder",
+            "the path of the embedded database is a file, not a folder",
             where=str(directory),
             remedy="Name another folder (--data or GRAPHKIT_HOME), or move the file away.",
         )
     if (directory / "questions.jsonl").exists():
         raise DatabaseError(
-            "The path of the embedded database is the folder of a dataset, and its files would lie among the dataset's",
+            "the path of the embedded database is the folder of a dataset, and its files would lie among the dataset's",
             where=str(directory),
             remedy="Name the dataset by --dataset, and by --data or GRAPHKIT_HOME another folder for the database.",
         )
@@ -44,7 +44,7 @@ def _made(directory: Path) -> Path:
         os.fsencode(directory).decode("utf-8")
     except UnicodeDecodeError:
         raise DatabaseError(
-            "The path of the embedded database isn't UTF-8, and its Java finds no file there",
+            "the path of the embedded database isn't UTF-8, and its Java finds no file there",
             where=str(directory),
             remedy="Name a folder by --data or GRAPHKIT_HOME whose path is UTF-8.",
         ) from None
@@ -65,7 +65,7 @@ def os_error(error: OSError, directory: Path) -> DatabaseError:
     """Return the DatabaseError for a failed file operation in the folder."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DatabaseError(
-            "The disk is full",
+            "the disk is full",
             where=str(directory),
             remedy="Make room, or name a folder on another disk (--data or GRAPHKIT_HOME).",
         )
@@ -74,12 +74,12 @@ def os_error(error: OSError, directory: Path) -> DatabaseError:
         return DatabaseError(f"{reason}{few_files()}", where=str(directory), remedy=_FILES_REMEDY)
     if error.errno in (errno.EACCES, errno.EPERM) and (owner := other_owner(Path(error.filename or directory))):
         return DatabaseError(
-            f"The embedded database in this folder belongs to {owner}: {reason}",
+            f"the embedded database in this folder belongs to {owner}: {reason}",
             where=str(directory),
             remedy=f"Run the command as {owner}, or name a folder of your own (--data or GRAPHKIT_HOME).",
         )
     return DatabaseError(
-        f"The folder of the embedded database can't be used: {reason}",
+        f"the folder of the embedded database can't be used: {reason}",
         where=str(error.filename or directory),
         remedy="Name a folder that you may write to (--data or GRAPHKIT_HOME), or set NEO4J_URI to a Neo4j server.",
     )

@@ -29,7 +29,7 @@ def alone_starting(layout: Layout, seconds: float) -> Iterator[None]:
         if not lock_within(descriptor, fcntl.LOCK_EX, seconds):
             pid = locking_pid(path)
             raise DatabaseError(
-                f"Another process{f' ({pid})' if pid else ''} has been starting the embedded database for too long",
+                f"another process{f' ({pid})' if pid else ''} has been starting the embedded database for too long",
                 where=str(path.parent),
                 remedy="Try again, or end that process.",
             )
@@ -75,7 +75,7 @@ def held_error(layout: Layout, pid: int | None) -> DatabaseError:
     """Return the error of a folder that a process holds although no server answers."""
     if (work := running_work(layout.server_lock)) is not None:
         return work_error(layout, str(work))
-    who = f"Process {pid}" if pid else "Another process"
+    who = f"process {pid}" if pid else "another process"
     ending = f"end process {pid} (kill {pid})" if pid else "end the process that uses the folder"
     return DatabaseError(
         f"{who} holds the folder of the embedded database, but no server answers",

@@ -56,7 +56,7 @@ class Work:
     pid: int
 
     def __str__(self) -> str:
-        return f"A {self.what} is running since {self.since} (process {self.pid})"
+        return f"a {self.what} is running since {self.since} (process {self.pid})"
 
 
 def held_lock(path: Path, seconds: float, work: str | None = None) -> int | None:

@@ -140,13 +140,13 @@ def _first_message(descriptor: int, seconds: float) -> str:
 
 def _start_error(layout: Layout, message: str) -> DatabaseError:
     if message == "timeout":
-        what = f"The embedded database wasn't ready within {START_SECONDS:.0f} seconds"
+        what = f"the embedded database wasn't ready within {START_SECONDS:.0f} seconds"
     elif message == _STOPPED:
-        what = "The embedded database was stopped twice while it started, by a signal or for lack of memory"
+        what = "the embedded database was stopped twice while it started, by a signal or for lack of memory"
         remedy = f"Run the command again, and free memory if it is short. Its log: {layout.log}"
         return DatabaseError(what, where=str(layout.directory), remedy=remedy)
     else:
-        what = f"The embedded database didn't start: {message or _own_reason(layout.log)}"
+        what = f"the embedded database didn't start: {message or _own_reason(layout.log)}"
     remedy = f"Its log: {layout.log}"
     if "no space left" in what.lower() or disk_is_full(layout.directory):
         what = f"{what} (the disk is full)"

@@ -156,14 +156,14 @@ def test_mistakes_are_told_without_a_traceback(tmp_path: Path) -> None:
     planted(tmp_path)
     run = "runs/planted.jsonl"
     mistakes: list[tuple[str, dict[str, Any], str]] = [
-        ("why", {"run": "nobody", "question": "sf-02"}, "There is no graph"),
+        ("why", {"run": "nobody", "question": "sf-02"}, "there is no graph"),
         ("why", {"run": run, "question": "sf-2"}, "Did you mean sf-"),
         ("failures", {"run": run, "kind": "wrong-turn"}, "wrong-turns"),
         ("failures", {"run": run, "offset": -1}, "0 or more"),
         ("failures", {"run": 7}, "string"),
         ("compare", {"first": run, "second": run}, "itself"),
         ("why", {"run": "x" * 100_000, "question": "q"}, "100000 characters"),
-        ("why", {"run": "x" * 4_000, "question": "q"}, "There is no graph"),
+        ("why", {"run": "x" * 4_000, "question": "q"}, "there is no graph"),
         ("why", {"run": run, "question": "\x1b[2J" * 1_000}, "no question has the id"),
     ]
 

@@ -139,7 +139,7 @@ def test_folder_of_another_user(data: Path, monkeypatch: pytest.MonkeyPatch) -> 
     owner = pwd.getpwuid(os.getuid()).pw_name
     monkeypatch.setattr(os, "geteuid", lambda: 4711)
     told = os_error(refused, data)
-    assert told.what == f"The embedded database in this folder belongs to {owner}: Permission denied"
+    assert told.what == f"the embedded database in this folder belongs to {owner}: Permission denied"
     assert f"as {owner}" in str(told.remedy)
 
 
@@ -166,7 +166,7 @@ def test_compaction_is_named_and_awaited(data: Path, monkeypatch: pytest.MonkeyP
     data.mkdir()
     lock = held_lock(Layout(data).server_lock, 1, "compaction")
     assert lock is not None
-    named = rf"A compaction is running since \d+-\d+-\d+ \d+:\d+:\d+ \(process {os.getpid()}\)"
+    named = rf"a compaction is running since \d+-\d+-\d+ \d+:\d+:\d+ \(process {os.getpid()}\)"
     assert re.fullmatch(named, str(status(data).work))
     shown: list[str] = []
 
@@ -448,7 +448,7 @@ def test_foreign_holder_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) ->
     process = client(script + "sys.stdin.read()", data / "server.lock", stdin=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
-    with pytest.raises(DatabaseError, match=f"Process {process.pid} holds the folder") as caught:
+    with pytest.raises(DatabaseError, match=f"process {process.pid} holds the folder") as caught:
         ensure_running(data)
     assert f"kill {process.pid}" in str(caught.value.remedy)
     assert status(data).running is False
