@@ -7,7 +7,7 @@ models, which accept them or report what is wrong, so that there is one set of m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -111,6 +111,11 @@ class LineDecoder(Generic[S]):
         self._given: dict[type[Struct], list[str]] = {}
         #: Returns the struct of a line, or raises one of ``UNDECODED`` if the model must read it.
         self.decode: Callable[[bytes], S] = self._first
+
+    def decode_all(self, lines: Sequence[bytes]) -> list[S]:
+        """Return the structs of one line or more, or raise one of ``UNDECODED`` if the model must read one."""
+        first = self.decode(lines[0])  # perhaps of the file, from which the decoder learns
+        return [first, *map(self.decode, lines[1:])]
 
     def _first(self, line: bytes) -> S:
         """Return the struct of the first line, and require its fields from now on."""

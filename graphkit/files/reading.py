@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -19,7 +20,7 @@ from graphkit.files.json_stream import fault
 from graphkit.files.jsonl import find_file, read_lines, run_of_file
 from graphkit.files.problems import Problem, Problems, shortened
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
-from graphkit.records.json_once import RepeatedKeyError, each_key_once, may_repeat_a_key, repeats_a_key
+from graphkit.records.json_once import RepeatedKeyError, each_key_once, may_repeat_a_key, may_repeat_keys, repeats_a_key
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.shapes import BACKWARDS
 from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of, turn_backward_steps
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Record")
 S = TypeVar("S", bound=Struct)
+
+#: A line: its number, itself, and its record; None for a blank line, or one that is a problem.
+Parsed = tuple[int, bytes, S | None]
 
 #: The fields that name a broken record in messages.
 _ID_FIELDS = ("id", "question_id", "query_id", "sha")
@@ -45,6 +49,9 @@ NUMBERS_ARE_IDS = 'identifiers that are numbers are read as texts: 7 is "7"'
 
 #: Without one of these bytes a line has no step whose relation says that it was walked backwards.
 _MARK, _ESCAPE = ord(BACKWARDS), ord("\\")
+
+#: How many lines are decoded together.
+_TOGETHER = 64
 
 #: The remedy of a mistake, by its type in pydantic and the models.
 _REMEDIES = {
@@ -281,14 +288,48 @@ class RecordReader(Generic[S]):
 
     def parse(self, number: int, line: bytes) -> S | None:
         """Return the record of a line; None for a blank line, or after adding a problem."""
-        # Each step here runs for every record of a run.
         try:
             found = self._lines.decode(line)
-            doubtful = may_repeat_a_key(line, found)
-            if self._of_questions and found.expected_tool_calls:  # type: ignore[attr-defined]
-                doubtful = True  # they are encoded with what they don't state
         except UNDECODED as refusal:
             return self._look_at(number, line, refusal)
+        return self._checked(number, line, found)
+
+    def parsed(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[Parsed[S]]:
+        """Yield each line with its number and its record, which :meth:`parse` finds slower than some lines together."""
+        lines = iter(lines)
+        while some := list(islice(lines, _TOGETHER)):
+            numbers, texts = zip(*some, strict=True)
+            yield from zip(numbers, texts, self._records(numbers, texts), strict=True)
+
+    def _records(self, numbers: Sequence[int], lines: Sequence[bytes]) -> Iterable[S | None]:
+        """Return the records of some lines. Those that a problem may be added for are looked at one by one, when they
+        are asked for.
+        """
+        try:
+            found = self._lines.decode_all(lines)
+        except UNDECODED:
+            return map(self.parse, numbers, lines)
+        if not self._all_plain(lines, found):
+            return map(self._checked, numbers, lines, found)
+        for line, record in zip(lines, found, strict=True):
+            if _MARK in line or _ESCAPE in line:
+                self._turn(record)
+        return found
+
+    def _all_plain(self, lines: Sequence[bytes], found: Sequence[S]) -> bool:
+        """Return whether each record is as the decoder has read it, but for steps that may have to be turned."""
+        if self._lines.unknown or may_repeat_keys(lines, found):
+            return False
+        records: Any = found
+        if self._of_run:
+            return all(run and not run.isspace() for run in {record.run for record in records})
+        return not (self._of_questions and any(question.expected_tool_calls for question in records))
+
+    def _checked(self, number: int, line: bytes, found: S) -> S | None:
+        """Return the record of a line that is decoded, or what the model makes of the line."""
+        doubtful = may_repeat_a_key(line, found)
+        if self._of_questions and found.expected_tool_calls:  # type: ignore[attr-defined]
+            doubtful = True  # they are encoded with what they don't state
         if (doubtful and repeats_a_key(line)) or (self._of_run and self._has_blank_run(found)):
             return self._by_model(number, line)
         if _MARK in line or _ESCAPE in line:
@@ -372,7 +413,6 @@ class RecordReader(Generic[S]):
 
     def __iter__(self) -> Iterator[tuple[int, S]]:
         """Yield (line number, record) of each usable line."""
-        for number, line in read_lines(self.path):
-            record = self.parse(number, line)
+        for number, _, record in self.parsed(read_lines(self.path)):
             if record is not None:
                 yield number, record

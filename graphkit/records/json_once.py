@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import msgspec
@@ -12,7 +13,8 @@ import msgspec
 from graphkit.records.words import shortened
 
 _decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
+_encode, _encode_lines = _encoder.encode, _encoder.encode_lines
 
 
 class RepeatedKeyError(ValueError):
@@ -49,8 +51,16 @@ def may_repeat_a_key(line: bytes, value: Any) -> bool:
     That keeps the last value of a key, so the line has fewer colons when it is encoded again, as it has if a struct
     leaves out a default that was stated. It is three times as quick as a look at each key.
     """
-    encoded = _encode(value)
-    return encoded != line and (encoded.count(b":") != line.count(b":") or b"\\u003" in line)
+    return _differ(_encode(value), line)
+
+
+def may_repeat_keys(lines: Sequence[bytes], values: Sequence[Any]) -> bool:
+    """Return the same of some lines of JSON together, which takes half the time."""
+    return _differ(_encode_lines(values), b"\n".join((*lines, b"")))
+
+
+def _differ(encoded: bytes, text: bytes) -> bool:
+    return encoded != text and (encoded.count(b":") != text.count(b":") or b"\\u003" in text)
 
 
 def _repeats(line: bytes) -> bool:

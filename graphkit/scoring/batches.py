@@ -136,7 +136,10 @@ class BatchScorer:
         joined = Lockstep(scorer, Source(scorer.answers.path), see=None if self._packer is None else kept.append)
         questions = self._read.lines(scorer.questions.path, batch.questions)
         answers = self._read.lines(scorer.answers.path, batch.answers)
-        joined.read(enumerate(questions, batch.question_start), enumerate(answers, batch.answer_start))
+        joined.read(
+            scorer.questions.parsed(enumerate(questions, batch.question_start)),
+            scorer.answers.parsed(enumerate(answers, batch.answer_start)),
+        )
         alone = [*joined.answers.items(), *joined.later]
         rows = scorer.take_rows()
         return Part(

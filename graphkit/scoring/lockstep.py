@@ -10,9 +10,10 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphkit.files.problems import Problem
+from graphkit.files.reading import Parsed
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.scorer import Scorer
 
@@ -21,8 +22,6 @@ DECODED = 2000
 
 #: A line of a file with its number.
 Line = tuple[int, bytes]
-
-_NONE: Line = (0, b"")
 
 
 class Source(NamedTuple):
@@ -94,19 +93,21 @@ class Lockstep:
         self.later: list[tuple[str, WaitingRecord]] = []
         self.matched: dict[str, tuple[Source, int]] | None = None
 
-    def read(self, questions: Iterable[Line], answers: Iterable[Line]) -> None:
-        """Read lines of both sides in turn, so that both records of a question are released early."""
+    def read(self, questions: Iterable[Parsed[QuestionStruct]], answers: Iterable[Parsed[AnswerStruct]]) -> None:
+        """Take lines of both sides in turn, so that both records of a question are released early."""
         scorer, numbers, early, places, taken = self.scorer, self.numbers, self.answers, self.places, self.taken
-        parse_question, parse_answer, score, see = scorer.questions.parse, scorer.answer, scorer.score, self.see
-        matched = self.matched
-        for (place, question_line), (number, answer_line) in zip_longest(questions, answers, fillvalue=_NONE):
-            question = parse_question(place, question_line)
+        admit, score, see, matched = scorer.admit, scorer.score, self.see, self.matched
+        nothing: Parsed[Any] = (0, b"", None)
+        for (place, question_line, question), (number, answer_line, answer) in zip_longest(
+            questions, answers, fillvalue=nothing
+        ):
             if question is not None and (question.id in taken or numbers.setdefault(question.id, place) != place):
                 self._refuse(question.id, place)
                 question = None
-            answer = parse_answer(number, answer_line)
-            if answer is not None and see is not None:
-                see(answer)
+            if answer is not None:
+                admit(number, answer_line, answer)
+                if see is not None:
+                    see(answer)
             if question is not None:
                 name = question.id
                 if answer is not None and answer.question_id == name and name not in early:

@@ -154,12 +154,16 @@ class Scorer:
         """Return the record of a line, with the name of the run and the gold's spelling of ids."""
         found = self.answers.parse(number, line)
         if found is not None:
-            self.runs.add(found.run)
-            if not line.isascii() or BACKSLASH in line:
-                self._respell(found, number)
-            if self.job.name is not None:
-                found.run = self.job.name
+            self.admit(number, line, found)
         return found
+
+    def admit(self, number: int, line: bytes, found: AnswerStruct) -> None:
+        """Give the record of a line the name of the run and the gold's spelling of ids."""
+        self.runs.add(found.run)
+        if not line.isascii() or BACKSLASH in line:
+            self._respell(found, number)
+        if self.job.name is not None:
+            found.run = self.job.name
 
     def question_again(self, number: int, line: bytes) -> QuestionStruct:
         """Return the question of a line that was read before, when its problems were reported."""

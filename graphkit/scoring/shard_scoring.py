@@ -20,7 +20,7 @@ from graphkit.files.jsonl import run_of_file
 from graphkit.files.named_places import files_expected
 from graphkit.files.normal_forms import BACKSLASH, not_ascii
 from graphkit.files.problems import Problem, Problems
-from graphkit.files.reading import RecordReader
+from graphkit.files.reading import Parsed, RecordReader
 from graphkit.measures.outcome import stage_counts, two_by_two
 from graphkit.records.collector import quiet_collector
 from graphkit.records.question_texts import QuestionTexts
@@ -295,7 +295,7 @@ class _ShardScorer:
         routed = sorted(_routed(self.work.routed), key=lambda record: (record.source.shard, record.number))
         first = min(self.work.answers, default=len(self.context.answers)) + len(self.context.questions)
         self._take(record for record in routed if record.source.shard < first)
-        joined.read(self._questions(), self._answers())
+        joined.read(self.scorer.questions.parsed(self._questions()), self._answers())
         self._take(record for record in routed if record.source.shard >= first)
         left = self._left_over()
         joined.score_missing()
@@ -311,15 +311,15 @@ class _ShardScorer:
                 self._flush()
             yield line
 
-    def _answers(self) -> Iterator[Line]:
-        """Yield the lines of the records beside the questions; the reader is told of each file that they come from."""
+    def _answers(self) -> Iterator[Parsed[AnswerStruct]]:
+        """Yield the records beside the questions; the reader is told of each file that they come from."""
         for place in self.work.answers:
             shard = self.context.answers[place]
             where = str(shard.location)
             self.joined.source = Source(cast(Path, where), len(self.context.questions) + place)
             self.scorer.answers.path = self.joined.source.path
             self.of_answers.open(self.joined.source.shard, where)
-            yield from shard_lines(shard)
+            yield from self.scorer.answers.parsed(shard_lines(shard))
 
     def _take(self, routed: Iterable[WaitingRecord]) -> None:
         """Join records whose own shard reports what is wrong with them."""

@@ -632,3 +632,46 @@ def test_what_is_encoded_again_has_no_field_that_its_line_lacks() -> None:
     problems = Problems("skip")
     assert RecordReader(Path("questions.jsonl"), QuestionStruct, problems).parse(1, asked) is None
     assert "stands twice" in problems.skipped[0].what
+
+
+#: Lines of a run, some of which need a look: blank ones, mistakes, keys that stand twice, unknown and other names,
+#: blank names of runs, steps walked backwards, escapes.
+RUN_LINES = [
+    b'{"run": "r", "question_id": "q1", "retrieved": [{"id": "a:m.py#x", "score": 0.5}]}',
+    b'{"run": "r", "question_id": "q2", "retrieved": [{"id": "a:m.py#x"}]}',
+    b'{"run": "r", "question_id": "q3", "traversal": [{"source": "a:x", "relation": "~CALLS", "target": "a:y"}]}',
+    b'{"run": "r", "question_id": "q4", "traversal": [{"source": "a:x", "relation": "\\u007eCALLS", "target": "a:y"}]}',
+    b'{"run": "r", "question_id": "q5", "answer": "a\\u003ab: \\"c\\": d"}',
+    b'{"run": "r", "question_id": "q6", "answer": "\\u003a", "answer": "x"}',
+    b'{"run": "r", "question_id": "q7", "answer": "x", "answer": "y"}',
+    b'{"run": "r", "query_id": "q8"}',
+    b'{"question_id": "q9", "answer": null}',
+    b'{"run": " ", "question_id": "q10"}',
+    b'{"run": "r", "question_id": "q11", "mine": {"a": 1, "a": 2}}',
+    b'{"run": "r", "question_id": "q12", "tool_calls": [{"name": "f", "arguments": {"a": 1}}]}',
+    b'{"run": "r", "question_id": ""}',
+    b"{",
+    b"",
+    b"  ",
+]
+
+
+@examples(200)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(RUN_LINES), st.sampled_from([1, 1, 1, 70])).map(lambda one: [one[0]] * one[1]),
+        max_size=12,
+    )
+)
+def test_lines_together_are_read_as_each_alone(parts: list[list[bytes]]) -> None:
+    """Lines that are decoded together give the records and problems of each line, whatever stands among them."""
+    lines = [*enumerate((line for part in parts for line in part), 1)]
+
+    def read(together: bool) -> tuple[list[Any], Problems]:
+        problems = Problems("skip")
+        reader = RecordReader(Path("r.jsonl"), AnswerStruct, problems)
+        if together:
+            return [(number, line, plain(found)) for number, line, found in reader.parsed(lines)], problems
+        return [(number, line, plain(reader.parse(number, line))) for number, line in lines], problems
+
+    assert read(together=True) == read(together=False)
