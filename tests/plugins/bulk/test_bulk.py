@@ -133,7 +133,7 @@ def late_dataset(folder: Path) -> list[Path]:
 
 def mixed_dataset(folder: Path) -> list[Path]:
     """Write a dataset that holds the odd one, the late one, the storefront and a world, and return its runs."""
-    parts = {"storefront": graphkit.storefront_folder(), "world": world(folder / "parts", 300)}
+    parts = {"storefront": graphkit.storefront_folder(), "world": world(folder / "parts", 60)}
     for name, write in (("odd", odd_dataset), ("late", late_dataset)):
         parts[name] = folder / "parts" / name
         parts[name].mkdir()
@@ -225,14 +225,14 @@ def test_refused_run_leaves_nothing(tmp_path: Path, mistake: str) -> None:
         assert store.read("MATCH (n) WHERE NOT n:Graphkit RETURN n") == []
 
 
-@pytest.mark.slow("2,000 questions are loaded, killed, and loaded again")
+@pytest.mark.slow("500 questions are loaded, killed, and loaded again")
 @pytest.mark.parametrize("victim", ["client", "importer"])
 def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path, victim: str) -> None:
     """After a kill -9 of either process in the middle the database is empty, and the same command fills it.
 
     It also removes what the killed one left in the folder for temporary files.
     """
-    dataset = world(tmp_path, 2_000)
+    dataset = world(tmp_path, 500)
     data = tmp_path / "new"
     command = [
         sys.executable,
@@ -265,4 +265,4 @@ def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path, victim: str) 
     assert list(temporary.iterdir()) == []
     with open_store(data=data) as store:
         found = store.read("MATCH (r:Run)-[:PRODUCED]->(a) RETURN r.complete AS complete, count(a) AS answers")
-        assert found == [{"complete": True, "answers": 2_000}]
+        assert found == [{"complete": True, "answers": 500}]

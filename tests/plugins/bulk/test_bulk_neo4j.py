@@ -138,7 +138,7 @@ def test_killed_import_is_refused_with_the_option_that_repairs_it(
     installation: Neo4jInstallation, tmp_path: Path
 ) -> None:
     """After a kill -9 in the middle of neo4j-admin neither it nor the server takes the database for one."""
-    dataset, out = world(tmp_path, 2_000), tmp_path / "out"
+    dataset, out = world(tmp_path, 500), tmp_path / "out"
     arguments = ["load", str(dataset), "--bulk", "--out", str(out), "--neo4j-home", str(installation.home)]
     environment = child_environment(STOPPED)
     process = subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, env=environment, stderr=subprocess.PIPE)
@@ -158,7 +158,7 @@ def test_killed_import_is_refused_with_the_option_that_repairs_it(
     with installation.running() as server:
         assert finished(server, dataset, out).finished
         with open_store(server.uri) as store:
-            assert store.read("MATCH (q:Question) RETURN count(q) AS n") == [{"n": 2_000}]
+            assert store.read("MATCH (q:Question) RETURN count(q) AS n") == [{"n": 500}]
 
 
 def killed_when(process: subprocess.Popen[bytes], reached: Callable[[], bool], noted: Callable[[], int] = int) -> int:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -88,15 +89,24 @@ def test_removed_records_give_their_space_back(tmp_path: Path) -> None:
         assert whole(store) == before
 
 
-@pytest.mark.slow("400 questions are loaded by the importer of a database, and copied twice")
-@pytest.mark.parametrize("victim", ["client", "copier"])
-def test_killed_compaction_loses_nothing(tmp_path: Path, victim: str) -> None:
-    """After a kill -9 of either process in the middle the database is as it was, and the same command works."""
-    dataset = world(tmp_path, 400)
-    data = tmp_path / "db"
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Counter[str]]:
+    """The folder of a stopped database of 400 questions with a run, and what it holds."""
+    folder = tmp_path_factory.mktemp("walked")
+    dataset, data = world(folder, 400), folder / "db"
     bulk_load(embedded_importer(data), Dataset(dataset), [dataset / "runs/walker.jsonl"], Problems())
     with open_store(data=data) as store:
-        before = whole(store)
+        content = whole(store)
+    stop(data)
+    return data, content
+
+
+@pytest.mark.slow("400 questions are loaded by the importer of a database, and copied twice")
+@pytest.mark.parametrize("victim", ["client", "copier"])
+def test_killed_compaction_loses_nothing(walked: tuple[Path, Counter[str]], tmp_path: Path, victim: str) -> None:
+    """After a kill -9 of either process in the middle the database is as it was, and the same command works."""
+    loaded, before = walked
+    data = shutil.copytree(loaded, tmp_path / "db")
     command = [sys.executable, "-m", "graphkit", "db", "compact"]
     environment = child_environment(Settings(data=data))
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
