@@ -48,6 +48,9 @@ _QUIET_PERIOD = {
     LTS_VERSION: "internal.dbms.bolt.netty_server_shutdown_quiet_period",
     NEWEST_VERSION: "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration",
 }
+#: How long a plan is kept, whatever the database holds by then: tests fill and empty it in seconds, and to plan their
+#: queries anew each time costs a server of tests a third of all its time.
+_PLANS_KEPT = ("dbms.cypher.min_replan_interval", "1h")
 
 _FOLDER = Path(__file__).parent / "neo4j"
 _MAVEN_SECONDS = 600
@@ -182,7 +185,8 @@ def _container(heap: str, version: str) -> Iterator[Neo4jServer]:
         raise Unavailable("a Docker engine answers, but the package testcontainers isn't installed") from error
     try:
         container = Neo4jContainer(f"neo4j:{version}", password="tests-only-1")
-        container.with_env("NEO4J_server_memory_heap_max__size", heap).start()
+        container.with_env("NEO4J_server_memory_heap_max__size", heap)
+        container.with_env("NEO4J_dbms_cypher_min__replan__interval", _PLANS_KEPT[1]).start()
     except Exception as error:
         raise Unavailable(f"the container neo4j:{version} didn't start: {error}") from error
     try:
@@ -217,7 +221,7 @@ def start_neo4j(
     java, jars = _java(version), _maven_jars(version)
     log = home / "output.log"
     command = [sys.executable, str(_FOLDER / "server.py"), str(java), str(jars), heap, str(home / "home"), str(port)]
-    given = {_QUIET_PERIOD[version]: "0", **(settings or {})}
+    given = dict([(_QUIET_PERIOD[version], "0"), _PLANS_KEPT]) | dict(settings or {})
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*command, *(f"{name}={value}" for name, value in given.items())],
