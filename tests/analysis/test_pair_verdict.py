@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from tests.analysis.test_standings import Values, result
 from tests.helpers import ROOT
 from tests.helpers.cli import Row, inside, write_lines
 from tests.helpers.costs import spending
+from tests.helpers.datasets import scored_copy
 
 WALK = [["a:m.py#x", "CALLS", "a:m.py#y"]]
 
@@ -167,8 +167,7 @@ def test_real_runs_have_one_verdict(
     data: str, expected: dict[tuple[str, str], str | None], request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """Terminal, page, notebook and agent agree on pairs of real runs; where a claim is given, it is theirs."""
-    folder = tmp_path / "data"  # a copy, since the files of one are links, which an agent isn't to follow
-    shutil.copytree(request.getfixturevalue(data), folder)
+    folder = scored_copy(request.getfixturevalue(data), tmp_path)
     for names, claim in expected.items():
         first, second = (next((folder / "runs").glob(f"{name}.jsonl*")) for name in names)
         told = evaluated(first, second, folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,18 @@ def without_graph(dataset: Path, folder: Path) -> Path:
     copy.mkdir(parents=True)
     for name in SCORED:
         (copy / name).symlink_to(dataset / name)
+    return copy
+
+
+def scored_copy(dataset: Path, folder: Path) -> Path:
+    """Copy the files that scoring reads into a folder: an agent's tools follow no links out of theirs."""
+    copy = folder / dataset.name
+    copy.mkdir()
+    for name in SCORED:
+        if (dataset / name).is_dir():
+            shutil.copytree(dataset / name, copy / name)
+        else:
+            shutil.copy(dataset / name, copy / name)
     return copy
 
 
