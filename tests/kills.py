@@ -119,6 +119,9 @@ class Kills:
             begin = time.monotonic()
             self.finish(arguments)
             self.seconds[kind] = time.monotonic() - begin
+
+    def prepare_files(self) -> None:
+        """Write each version of each file, keep its digest, and time it."""
         for kind, output in (("run", "runs"), ("grade", "graded.jsonl"), ("report", "page.html")):
             begin = time.monotonic()
             self.finish(self.file_command(kind, "1"))
@@ -259,15 +262,24 @@ def _digest(path: Path) -> str:
 
 #: How often each kind of command is killed, in parts of a whole; the database is costly to start again.
 SHARES = {"load": 28, "evaluate": 26, "scores": 10, "verdicts": 6, "run": 8, "grade": 8, "report": 8, "server": 6}
+#: The kinds that write a file, and use no database.
+FILES = ("run", "grade", "report")
 
 
-def series(database: Database, folder: Path, kills: int, seed: int) -> dict[str, Tally]:
-    """Kill so many commands on an empty database, and return what came of it by kind."""
+def series(database: Database, folder: Path, kills: int, seed: int, files: bool = True) -> dict[str, Tally]:
+    """Kill so many commands on an empty database, and return what came of it by kind.
+
+    ``files`` says whether commands that write files are among them.
+    """
     write_world(folder)
     one = Kills(folder, database, random.Random(seed))
     one.prepare()
-    shares = {kind: share for kind, share in SHARES.items() if kind != "server" or database.kill is not None}
-    kinds = [kind for kind, share in shares.items() for _ in range(max(1, round(kills * share / 100)))]
+    left_out = {*(() if files else FILES), *(() if database.kill is not None else ("server",))}
+    shares = {kind: share for kind, share in SHARES.items() if kind not in left_out}
+    if files:
+        one.prepare_files()
+    whole = sum(shares.values())
+    kinds = [kind for kind, share in shares.items() for _ in range(max(1, round(kills * share / whole)))]
     one.draw.shuffle(kinds)
     for number, kind in enumerate(kinds[:kills], 1):
         one.once(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,7 @@ def test_edges_without_a_direction(store: Store, tmp_path: Path) -> None:
 def check_sentences(result: Evaluation, store: Store) -> None:
     """A named query finds each question that a sentence of the terminal names, in the place where it stands."""
 
+    @cache
     def questions(kind: str, **parameters: object) -> list[str]:
         query = named_query(kind)
         rows = store.read(query.text, query.bind({"run": result.run, "limit": 1000, **parameters}))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
 import shutil
 import signal
 from collections.abc import Mapping
@@ -15,7 +13,6 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.content import graph_content, in_older_form
@@ -25,7 +22,9 @@ from graphkit.plugins.judging.verdict_nodes import judgings
 from graphkit.plugins.sandbox.execution_nodes import executed
 from graphkit.plugins.upkeep.removal import remove_dataset
 from graphkit.plugins.upkeep.schema_migration import migrate
+from tests.helpers import ROOT, forked
 from tests.helpers.cli import Graph, inside
+from tests.helpers.engines import EngineSettings
 from tests.helpers.loading import contents
 
 #: Written by the commit before version 11: a dataset with its run, scores of a person, a verdict and an execution.
@@ -220,43 +219,43 @@ def test_changed_files_are_not_taken_for_the_old(empty_store: Store, shop: Path)
     assert contents(empty_store) == before
 
 
-def killed_at(settings: Settings, step: int) -> None:
-    """Migrate, and kill the process itself at its n-th write."""
-    writes = 0
-    with Store.open(settings) as store:
-        write, write_many = store.write, store.write_many
+#: Migrates, and kills its own process at its n-th write.
+KILLED = """
+import os, signal, sys
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
+from graphkit.plugins.upkeep.schema_migration import migrate
+writes = 0
+def counted(then):
+    def write(*given, **more):
+        global writes
+        writes += 1
+        if writes == int(sys.argv[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return then(*given, **more)
+    return write
+with Store.open(Settings.resolve()) as store:
+    store.write, store.write_many = counted(store.write), counted(store.write_many)
+    migrate(store)
+"""
 
-        def counted(*arguments: Any, then: Any) -> Any:
-            nonlocal writes
-            writes += 1
-            if writes == step:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return then(*arguments)
 
-        store.write = lambda *given: counted(*given, then=write)  # type: ignore[method-assign]
-        store.write_many = lambda *given: counted(*given, then=write_many)  # type: ignore[method-assign]
-        migrate(store)
-
-
-@pytest.mark.slow("about twenty processes are killed")
-def test_killed_migration_goes_on(empty_store: Store, shop: Path, engine_settings: Any) -> None:
-    """Killed at any write, the next migration ends it, and nothing given is lost."""
+@pytest.mark.slow("about ten processes are killed")
+def test_killed_migration_goes_on(empty_store: Store, shop: Path, engine_settings: EngineSettings) -> None:
+    """Killed at any of the first writes, or at every fifth after them, a migration is ended by the next one."""
     restored(empty_store, shop.parent)
     before = given(empty_store)
-    context, ended, step = multiprocessing.get_context("spawn"), False, 1
-    while not ended:
-        process = context.Process(target=killed_at, args=(engine_settings.settings, step))
-        process.start()
-        process.join()
-        ended = process.exitcode == 0
-        assert ended or process.exitcode == -signal.SIGKILL
+    code, step = -signal.SIGKILL, 1
+    while code:
+        code = forked.program(KILLED, step, cwd=ROOT, env=engine_settings.env).wait()
+        assert code in (0, -signal.SIGKILL), step
         found = migrate(empty_store)
         assert found.left == [], step
         assert given(empty_store) == before, step
         whole(empty_store)
         empty_store.write("MATCH (n) DETACH DELETE n")
         restored(empty_store, shop.parent)
-        step += 1 if step < 4 else 3
+        step += 1 if step < 4 else 5
     assert step > 20
 
 
