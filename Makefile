@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 # Python keeps its compiled files, whatever the machine says: each command that a test starts needs half as long then.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all test-page test-ragas test-live test-driver5 test-cluster test-wheel test-versions test-newest docs dist release lint format bench lock clean
+.PHONY: demo test test-all test-beside test-page test-ragas test-live test-driver5 test-cluster test-wheel test-versions test-newest docs dist release lint format bench lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
@@ -37,8 +37,14 @@ PAGE ?= test-page
 NEWEST ?= test-newest
 # The oldest driver, beside a library that needs it (DRIVER5= skips it).
 DRIVER5 ?= test-driver5
-test-all: $(VENV)/.test lint $(PAGE) $(SITE) test-ragas $(LIVE) $(CLUSTER) $(DRIVER5) $(NEWEST)
+# What is tested beside the main suite needs one core each: two at a time, those that take longest first, and what each
+# says is kept together. The main suite then has the machine for itself.
+BESIDE := lint $(CLUSTER) $(LIVE) $(SITE) $(DRIVER5) test-ragas $(NEWEST) $(PAGE)
+test-all: $(VENV)/.test
+	$(MAKE) --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-beside
 	$(PYTEST) --durations=10 --durations-min=5
+
+test-beside: $(BESIDE)
 
 # The types of the page's modules, by their JSDoc, and their unit tests; Node 18 or newer. It also installs axe-core.
 WEB := tests/web/node_modules
@@ -64,7 +70,7 @@ test-driver5: .venv-driver5/.done
 
 # Local clusters of Dask and Ray, a worker of each killed, and a real S3 server.
 test-cluster: .venv-cluster/.done
-	GRAPHKIT_REQUIRE_CLUSTER=1 .venv-cluster/bin/python -m pytest tests/shards tests/plugins/cluster
+	GRAPHKIT_REQUIRE_CLUSTER=1 .venv-cluster/bin/python -m pytest tests/plugins/cluster
 
 # The fast suite on each Python that pyproject.toml names, and their results compared byte for byte. ARGS are pytest's.
 test-versions: $(VENV)/.test
