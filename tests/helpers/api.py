@@ -233,7 +233,8 @@ def served(reply: Script, batches: BatchApi | None = None) -> Iterator[Api]:
     lock = threading.Lock()
     server = _Server(("127.0.0.1", 0), Handler)
     api = Api(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    # The end of each server would wait for half a second otherwise.
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield api
