@@ -8,13 +8,13 @@ from hypothesis import settings
 
 from tests.helpers import FAST
 
-FAST_EXAMPLES = 25
+FAST_EXAMPLES = 10
 
 settings.register_profile("fast", max_examples=FAST_EXAMPLES, deadline=None)
 settings.register_profile("full", deadline=None)
 settings.load_profile("fast" if FAST else "full")
 
 
-def examples(count: int, **more: Any) -> settings:
+def examples(count: int, fast: int = FAST_EXAMPLES, **more: Any) -> settings:
     """Return settings with a number of examples of its own, which the fast suite cuts; ``more``: other settings."""
-    return settings(max_examples=min(count, FAST_EXAMPLES) if FAST else count, deadline=None, **more)
+    return settings(max_examples=min(count, fast) if FAST else count, deadline=None, **more)

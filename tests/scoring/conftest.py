@@ -10,6 +10,7 @@ import pytest
 import graphkit
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
+from graphkit.scoring.cypher_scoring import score_run
 from tests.helpers import FAST, engines
 from tests.helpers.datasets import STOREFRONT, find_data, generate, without_graph
 from tests.helpers.engines import ENGINES, NEWEST
@@ -52,6 +53,18 @@ def full_store(request: pytest.FixtureRequest) -> Store:
 
 
 @pytest.fixture(scope="module")
-def by_python(runs: list[Run]) -> dict[Run, Values]:
-    """The values that the Python engine gives each question of each run, without a database."""
-    return {run: values(graphkit.evaluate(run.file, run.dataset, measures=MEASURED)) for run in runs}
+def scored(runs: list[Run]) -> dict[Run, graphkit.Evaluation]:
+    """What the Python engine gives for each run, without a database."""
+    return {run: graphkit.evaluate(run.file, run.dataset, measures=MEASURED) for run in runs}
+
+
+@pytest.fixture(scope="module")
+def by_python(scored: dict[Run, graphkit.Evaluation]) -> dict[Run, Values]:
+    """The values that the Python engine gives each question of each run."""
+    return {run: values(result) for run, result in scored.items()}
+
+
+@pytest.fixture(scope="module")
+def by_cypher(full_store: Store, runs: list[Run]) -> dict[Run, graphkit.Evaluation]:
+    """What the Cypher engine gives for each run, on each database in turn."""
+    return {run: score_run(full_store, run.dataset.name, run.name, MEASURED) for run in runs}

@@ -13,7 +13,6 @@ from graphkit.graph.queries import cypher
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import MEASURES
 from graphkit.records.unanswered import MISSING
-from graphkit.scoring.cypher_scoring import score_run
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.scoring.compared_runs import MEASURED, Run, Values, values
 
@@ -83,22 +82,26 @@ def test_generated_runs_hold_the_odd_cases(runs: list[Run]) -> None:
     assert min(seen.values()) >= 5, seen
 
 
-def test_engines_agree(full_store: Store, runs: list[Run], by_python: dict[Run, Values]) -> None:
+def test_engines_agree(
+    runs: list[Run], by_python: dict[Run, Values], by_cypher: dict[Run, graphkit.Evaluation]
+) -> None:
     """The Cypher engine gives each question the value of the Python engine to 1e-9, or the same reason."""
     unequal = []
     for run in runs:
-        by_cypher = score_run(full_store, run.dataset.name, run.name, MEASURED)
-        unequal += differences(by_python[run], values(by_cypher))
+        result = by_cypher[run]
+        unequal += differences(by_python[run], values(result))
         answers = [case.answer for case in run.cases()]
-        assert by_cypher.missing == answers.count(None)
-        assert by_cypher.failed == sum(answer is not None and answer.error is not None for answer in answers)
+        assert result.missing == answers.count(None)
+        assert result.failed == sum(answer is not None and answer.error is not None for answer in answers)
     assert unequal == []
 
 
-def test_engines_count_the_same_reasons(full_store: Store, runs: list[Run]) -> None:
+def test_engines_count_the_same_reasons(
+    runs: list[Run], scored: dict[Run, graphkit.Evaluation], by_cypher: dict[Run, graphkit.Evaluation]
+) -> None:
     """Both engines count as often each reason but failure, a missing record and stale gold, as the rows say."""
     for run in runs:
-        result = graphkit.evaluate(run.file, run.dataset, measures=MEASURED)
+        result = scored[run]
         counted: dict[str, Counter[str]] = {}
         for row in result.rows:
             for measure, value in zip(MEASURED, row.values, strict=True):
@@ -106,19 +109,19 @@ def test_engines_count_the_same_reasons(full_store: Store, runs: list[Run]) -> N
                 if isinstance(value, str) and not apart:
                     counted.setdefault(str(measure), Counter())[value] += 1
         assert result.unscored == counted
-        assert score_run(full_store, run.dataset.name, run.name, MEASURED).unscored == counted
+        assert by_cypher[run].unscored == counted
 
 
 def test_engines_give_equal_ratios_as_equal_floats(
-    full_store: Store, runs: list[Run], by_python: dict[Run, Values]
+    runs: list[Run], by_python: dict[Run, Values], by_cypher: dict[Run, graphkit.Evaluation]
 ) -> None:
     """A ratio of counts is divided once in both engines, so it is the same to the last digit; nDCG and AP are sums."""
     ratios = [place for place, measure in enumerate(MEASURED) if measure.name not in ("nDCG", "AP")]
     compared = 0
     for run in runs:
-        by_cypher = values(score_run(full_store, run.dataset.name, run.name, MEASURED))
+        found = values(by_cypher[run])
         for name, row in by_python[run].items():
-            assert [by_cypher[name][place] for place in ratios] == [row[place] for place in ratios], (run.name, name)
+            assert [found[name][place] for place in ratios] == [row[place] for place in ratios], (run.name, name)
             compared += sum(row[place] not in (0.0, 1.0) and not isinstance(row[place], str) for place in ratios)
     assert compared > 500
 

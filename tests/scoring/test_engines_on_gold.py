@@ -10,6 +10,7 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
+from tests.helpers import FAST
 from tests.helpers.cli import tiny, write_lines
 from tests.scoring.compared_runs import MEASURED
 
@@ -31,11 +32,15 @@ def drawn_paths(rng: random.Random) -> list[dict[str, Any]]:
     ]
 
 
+#: How many questions are drawn.
+DRAWN = 20 if FAST else 60
+
+
 def test_order_of_alternatives_changes_no_figure(store: Store, tmp_path: Path) -> None:
-    """Each of 60 questions stands there twice, its paths in another order: every measure gives both the same."""
+    """Each of the questions stands there twice, its paths in another order: every measure gives both the same."""
     rng = random.Random(20)
     questions, answers = [], []
-    for number in range(60):
+    for number in range(DRAWN):
         paths = drawn_paths(rng)
         turned = rng.sample(paths, len(paths))
         gold = [(step["source"], step["relation"], step["target"]) for path in paths for step in path["steps"]]
@@ -47,7 +52,7 @@ def test_order_of_alternatives_changes_no_figure(store: Store, tmp_path: Path) -
     found = {engine: graphkit.evaluate(run, measures=MEASURED, engine=engine, store=store) for engine in ENGINES}
     for engine, result in found.items():
         values = {row.question: row.values for row in result.rows}
-        unequal = [n for n in range(60) if values[f"{n}-as-is"] != values[f"{n}-turned"]]
+        unequal = [n for n in range(DRAWN) if values[f"{n}-as-is"] != values[f"{n}-turned"]]
         assert unequal == [], engine
     assert [row.values for row in found["python"].rows] == [row.values for row in found["cypher"].rows]
 

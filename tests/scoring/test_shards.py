@@ -68,7 +68,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(seed=st.integers(0, 1 << 30))
-@examples(25)
+@examples(25, fast=4)
 def test_shards_give_what_whole_files_give(source: Path, seed: int) -> None:
     """Figures, rows, warnings and problems are those of the whole files: for any shards and order of the records, with
     broken lines, repeats on either side, records of no question, and without some records.
@@ -110,7 +110,7 @@ def test_shards_give_what_whole_files_give(source: Path, seed: int) -> None:
 
 
 @given(seed=st.integers(0, 1 << 30))
-@examples(15)
+@examples(15, fast=4)
 def test_the_bytes_do_not_depend_on_the_shards(source: Path, seed: int) -> None:
     """One file or many shards, records in order or not: the folder is the same to the last byte."""
     draw = random.Random(seed)
@@ -306,6 +306,7 @@ def test_a_folder_of_others_is_not_written(source: Path, tmp_path: Path) -> None
     assert contents(tmp_path) == {"notes.txt": b"mine"}
 
 
+@pytest.mark.slow("a worker is killed")
 def test_a_killed_worker_changes_nothing(source: Path, tmp_path: Path) -> None:
     """A worker that is killed with -9 on the way changes no byte of the results, which are those of this process."""
     dataset, mark = in_six_shards(source, tmp_path), tmp_path / "mark"
@@ -317,6 +318,7 @@ def test_a_killed_worker_changes_nothing(source: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
 
 
+@pytest.mark.slow("a command with workers is killed, and starts again")
 def test_a_killed_command_goes_on(source: Path, tmp_path: Path) -> None:
     """After the command itself was killed with -9, finished parts aren't scored again, and the results are the same."""
     dataset, seen = in_six_shards(source, tmp_path), tmp_path / "seen"

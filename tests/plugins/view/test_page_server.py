@@ -62,6 +62,14 @@ def address(opened: tuple[ServedPage, str]) -> str:
     return opened[1]
 
 
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Serve a page for all requests that change nothing; return its run and its address."""
+    run = tiny(tmp_path_factory.mktemp("standing"), QUESTIONS, ANSWERS)
+    with served([run]) as (_, address):
+        yield run, address
+
+
 def grade(question: str = "q1", value: Any = 1, note: str = "", **more: Any) -> dict[str, Any]:
     """Return a grade as the page sends it."""
     return {"run": "r", "question": question, "value": value, "note": note, **more}
@@ -111,6 +119,7 @@ def test_the_version(opened: tuple[ServedPage, str], run: Path) -> None:
     assert f'data-served="{second["version"]}"'.encode() in ask(address).body
 
 
+@pytest.mark.slow("the reader waits for the next page")
 def test_a_page_that_is_being_read_stays_whole(opened: tuple[ServedPage, str], run: Path) -> None:
     """A reader who has begun the former page gets all of it, though a new one has taken its place."""
     page, address = opened
@@ -153,8 +162,9 @@ def test_a_page_that_is_being_read_stays_whole(opened: tuple[ServedPage, str], r
         "/" + "a" * 5000 + "/",
     ],
 )
-def test_strangers_learn_nothing(address: str, path: str) -> None:
+def test_strangers_learn_nothing(standing: tuple[Path, str], path: str) -> None:
     """Without the token in its place every path is the same 404, for each method, and nothing is kept."""
+    _, address = standing
     token = address.rsplit("/", 2)[1]
     path = urllib.parse.quote(path.replace("TOKEN", token), safe="/%?.")
     for method, body in (("GET", None), ("HEAD", None), ("POST", grade())):
@@ -166,14 +176,16 @@ def test_strangers_learn_nothing(address: str, path: str) -> None:
 @pytest.mark.parametrize(
     "place", ["version/", "grades/x", "../version", "%76ersion", "index.html", "//version", "VERSION"]
 )
-def test_other_places_below_the_token(address: str, place: str) -> None:
+def test_other_places_below_the_token(standing: tuple[Path, str], place: str) -> None:
     """There are three places; no other spelling of them is one."""
+    _, address = standing
     assert ask(address, place).error == "there is no such place"
     assert ask(address, place).status == 404
 
 
-def test_other_methods(address: str) -> None:
+def test_other_methods(standing: tuple[Path, str]) -> None:
     """Nothing else is done to a place, and a grade is sent to one place only."""
+    _, address = standing
     for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "BREW"):
         assert ask(address, "grades", method=method).status == 405
     for place in ("", "version"):
@@ -182,8 +194,9 @@ def test_other_methods(address: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "127.0.0.1@evil"])
-def test_a_name_of_another_host(address: str, run: Path, host: str) -> None:
+def test_a_name_of_another_host(standing: tuple[Path, str], host: str) -> None:
     """A web page whose name points to this machine isn't answered, though it knew the token."""
+    run, address = standing
     for place, body in (("", None), ("grades", grade())):
         reply = ask(address, place, body, Host=host)
         assert (reply.status, reply.body) == (403, b"Forbidden\n")
@@ -202,8 +215,9 @@ def test_a_name_of_another_host(address: str, run: Path, host: str) -> None:
         {"Sec-Fetch-Site": "same-origin", "Origin": "https://evil.example"},
     ],
 )
-def test_other_sites_give_no_grade(address: str, run: Path, headers: dict[str, str]) -> None:
+def test_other_sites_give_no_grade(standing: tuple[Path, str], headers: dict[str, str]) -> None:
     """A grade that another site lets the browser send is refused, though it knew the token."""
+    run, address = standing
     reply = ask(address, "grades", grade(), **headers)
     assert (reply.status, reply.error) == (403, "another site's requests aren't accepted")
     assert read_grades(run) == []
@@ -288,13 +302,15 @@ def test_a_grade_is_taken_back(address: str, run: Path) -> None:
     ],
     ids=str,
 )
-def test_what_is_no_grade(address: str, run: Path, sent: Any, status: int, words: str) -> None:
+def test_what_is_no_grade(standing: tuple[Path, str], sent: Any, status: int, words: str) -> None:
     """Each is refused with its status and a sentence; nothing is kept, and the next one is."""
+    run, address = standing
     reply = ask(address, "grades", sent)
     assert reply.status == status
     assert words in reply.error
     assert read_grades(run) == []
     assert ask(address, "grades", grade()).status == 200
+    assert ask(address, "grades", grade(value=None)).json() is None
 
 
 @pytest.mark.parametrize(
@@ -309,8 +325,9 @@ def test_what_is_no_grade(address: str, run: Path, sent: Any, status: int, words
         ({"Transfer-Encoding": "chunked"}, 411),
     ],
 )
-def test_how_a_grade_is_sent(address: str, run: Path, headers: dict[str, str], status: int) -> None:
+def test_how_a_grade_is_sent(standing: tuple[Path, str], headers: dict[str, str], status: int) -> None:
     """Its type and its length are stated and checked before it is read."""
+    run, address = standing
     assert ask(address, "grades", b"" if "Length" in str(headers) else grade(), **headers).status == status
     assert read_grades(run) == []
 
@@ -439,6 +456,7 @@ def test_what_is_no_http(address: str, capfd: pytest.CaptureFixture[str], sent: 
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow("two hundred connections")
 def test_requests_that_are_sent_by_half(run: Path) -> None:
     """200 connections that hold back the rest of their request don't keep others out, and fill no screen."""
     reported: list[str] = []
