@@ -22,6 +22,7 @@ from graphkit.plugins.ci.comparison_comment import LINES, MARKER
 from tests.helpers import ROOT
 from tests.helpers.checkouts import QUESTIONS, git, run_of
 from tests.helpers.cli import environment, inside, write_lines
+from tests.helpers.suites import one_fast
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 TOKEN, AUTHOR = "ghs_0123456789abcdefABCDEF0123456789abcd", "github-actions[bot]"
@@ -87,7 +88,7 @@ def github() -> Iterator[Github]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         state.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield state
         server.shutdown()
@@ -223,13 +224,15 @@ def test_gates_of_the_evaluation(checkout: Path, github: Github) -> None:
     assert "- `fail-under EdgeRecall=0.8`: `mine`: EdgeRecall is 0.5000, under 0.8" in github.of_action()[0]
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("evaluate", "gates"),
     [
         ("--fail-under EdgeF1=0.1\n--fail-under EdgeRecall=0.9", 2),
         ("\n\n--fail-under 'EdgeRecall=0.9'\n# --fail-under EdgeF1=0.9\n  --max-failed 0  # none\n", 2),
         ('--fail-under "EdgeRecall(relation=False)=0.9" --fail-under EdgeRecall=0.9\n\n--fail-over Incoherent=1', 3),
     ],
+    "two jobs in a clone for each",
+    1,
 )
 def test_every_line_of_the_options_is_held(checkout: Path, github: Github, evaluate: str, gates: int) -> None:
     """Lines, quotes, comments and empty lines are read as a shell reads them, and all gates are printed."""
@@ -244,7 +247,7 @@ def test_every_line_of_the_options_is_held(checkout: Path, github: Github, evalu
     assert "fail-on-drop EdgeRecall=0.4" in done.log
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("options", "said"),
     [
         ({"evaluate": "--fail-under 'EdgeF1=0.7"}, "no closing quotation"),
@@ -256,6 +259,9 @@ def test_every_line_of_the_options_is_held(checkout: Path, github: Github, evalu
         ({"evaluate": "--max-failed 0\n--max-failed=5"}, "--max-failed of `graphkit evaluate` stands twice"),
         ({"missing_baseline": "perhaps"}, "perhaps"),
     ],
+    "a clone and a job for each",
+    0,
+    5,
 )
 def test_options_that_cannot_be_held_are_refused(
     checkout: Path, github: Github, options: dict[str, str], said: str
@@ -487,6 +493,7 @@ def shell(script: str, folder: Path, **more: str) -> subprocess.CompletedProcess
     return subprocess.run(bash, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.slow("each documented line runs")
 def test_documented_lines(checkout: Path) -> None:
     """The lines of the page in its order: save a baseline, set gates, red by both; GitLab's job and a plain shell."""
     (checkout / "data").rename(checkout / "my-eval")

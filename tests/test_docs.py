@@ -220,6 +220,7 @@ def test_each_query_for_analysts_has_its_picture() -> None:
             assert sum(colour in picture for colour in REPOSITORY_COLOURS) > 2
 
 
+@pytest.mark.slow("the storefront is loaded, graded and queried")
 def test_browser_queries_find_something(store: Store) -> None:
     """The three queries to start with in Neo4j Browser run, and find rows in the storefront."""
     prepared(store)

@@ -13,6 +13,7 @@ from tests.helpers.sandboxes import WALL_NAMES
 EXECUTIONS = 60
 
 
+@pytest.mark.slow("sixty executions")
 @pytest.mark.parametrize("wall", [*WALL_NAMES, "none"], indirect=True)
 def test_nothing_is_left(wall: Wall, tmp_path: Path) -> None:
     """No process, file or descriptor stays, and each ends as its kind does: 60 are two and more of each of 12 kinds."""

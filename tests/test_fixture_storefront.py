@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.datasets import STOREFRONT
+from tests.helpers.suites import one_fast
 
 STACKS = ("stack-1", "stack-2")
 RUNS = ("storefront-bm25", "storefront-graph", "storefront-graph-v2")
@@ -69,6 +70,7 @@ ANSWERS = {run: {row["question_id"]: row for row in read(f"runs/{run}.jsonl")} f
 # --- what is built ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("the repositories are built")
 def test_build_gives_the_committed_ids(repos: Path) -> None:
     """Every commit that a branch reaches in the built repositories is in commits.jsonl, and no other."""
     built = {
@@ -79,12 +81,14 @@ def test_build_gives_the_committed_ids(repos: Path) -> None:
     assert built == {(row["repo"], row["sha"]) for row in COMMITS.values()}
 
 
+@pytest.mark.slow("the repositories are built")
 def test_build_leaves_an_abandoned_commit(repos: Path) -> None:
     """The work-in-progress commit of api exists in the repository and is unknown to commits.jsonl."""
     sha = git(repos / "api", "rev-parse", "refs/stale/coupons").strip()
     assert sha not in COMMITS
 
 
+@pytest.mark.slow("the repositories are built")
 def test_extraction_is_reproduced(repos: Path, tmp_path: Path) -> None:
     """extract.py writes commits, artifacts and edges again, byte for byte."""
     script("extract.py", repos, tmp_path)
@@ -100,6 +104,7 @@ def test_questions_are_reproduced(tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == (STOREFRONT / name).read_bytes()
 
 
+@pytest.mark.slow("the repositories are built")
 def test_runs_are_reproduced(repos: Path, tmp_path: Path) -> None:
     """retrieve.py writes the runs again, byte for byte: nobody has edited them."""
     (tmp_path / "questions.jsonl").write_bytes((STOREFRONT / "questions.jsonl").read_bytes())
@@ -154,7 +159,7 @@ def routed(repos: Path, stack: str, operation: str, handler: str) -> bool:
     return any(path and f'"{path[0]}"' in line and last_name(handler) in line for line in table.splitlines())
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
+@one_fast("question", QUESTIONS, "files of each question are read", 0, ids=lambda question: question["id"])
 def test_gold_edges_hold_in_the_files(repos: Path, question: Row) -> None:
     """Every gold step has both ends and its evidence in the files at the pinned commits."""
     for path in question["paths"]:

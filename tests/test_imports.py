@@ -22,9 +22,10 @@ import graphkit
 from graphkit.cli.app import SECTIONS, module_of
 from graphkit.cli.plugin_commands import plugin_commands
 from graphkit.records.plugins import installed, plugin_of
-from tests.helpers import ROOT
+from tests.helpers import FAST, ROOT
 from tests.helpers.cli import Done, environment, inside
 from tests.helpers.code_lines import code_lines
+from tests.helpers.suites import one_fast
 
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -223,6 +224,7 @@ def test_plugins_come_through_the_doors(plugin: str) -> None:
             assert not closed, f"{module} imports {room}.{closed}, which the room's __all__ doesn't name"
 
 
+@pytest.mark.slow("every line of the package is counted")
 def test_each_room_keeps_its_budget() -> None:
     """No room has more lines of code than CONTRIBUTING allows it, and every room has a budget."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -413,12 +415,18 @@ def added_by(plugin: str) -> list[tuple[str, ...]]:
     return [(*group.split(), name) for group, name, point in POINTS if plugin in needed_by(plugin_of(point))]
 
 
+#: The plug-ins that the fast suite takes away: one that the CI's gates come from, and one that many others need.
+TAKEN = ("ci", "judging") if FAST else PLUGINS
+#: Why it leaves the others in place.
+FORKS = "without each plug-in, commands import all of graphkit anew"
+
+
 @pytest.fixture(scope="module")
 def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     """What commands of a copy of the package do without each plug-in."""
     copied = tmp_path_factory.mktemp("copied")
     for name in ("graphkit", "cypher", "fixtures"):
-        shutil.copytree(ROOT / name, copied / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, copied / name)  # with their compiled files, which fit their sources' times
     (copied / "note.json").write_text('{"a": 1}')
     (copied / "table.csv").write_text("run,question_id,answer\none,q1,yes\n")
     asked: dict[str, list[tuple[str, ...]]] = {
@@ -467,10 +475,9 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
         ("run", SHOP, "--condition", "training"),
     ]
     asked["embedded"] += [("load", SHOP, "--bulk"), ("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
-    # The first fork writes compiled files into the copy, which spare the others most of their time.
     env = environment({"PYTHONDONTWRITEBYTECODE": ""})
     command = [sys.executable, "-P", "-c", WITHOUT_EACH, str(copied)]
-    text = json.dumps(asked)
+    text = json.dumps({plugin: asked[plugin] for plugin in TAKEN})
     done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=copied, env=env, check=False)
     assert done.returncode == 0, done.stderr
     return {plugin: [Done(*one) for one in said] for plugin, said in json.loads(done.stdout).items()}
@@ -484,6 +491,7 @@ def test_runs_are_compared_without_ci(without: dict[str, list[Done]]) -> None:
     assert "error: writing .xml needs the plug-in ci, which isn't there" in written.err
 
 
+@pytest.mark.slow(FORKS)
 def test_the_graph_without_the_embedded_database(without: dict[str, list[Done]]) -> None:
     """Without the plug-in embedded, commands of the graph say what is missing, and a named server is asked."""
     *_, none, named = without["embedded"]
@@ -492,6 +500,7 @@ def test_the_graph_without_the_embedded_database(without: dict[str, list[Done]])
     assert "127.0.0.1:9" in named.err
 
 
+@pytest.mark.slow(FORKS)
 def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> None:
     """A format, an executor, an option and a condition of a plug-in that isn't there say which; no help lists it."""
     *_, imported, evaluated, helped = without["logs"]
@@ -526,7 +535,7 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
     assert "plug-in" not in without["history"][-2].err  # known, and without its value
 
 
-@pytest.mark.parametrize("plugin", KINDS)
+@one_fast("plugin", KINDS, FORKS, [*KINDS].index("judging"))
 def test_what_lies_beside_a_run_names_its_plugin(plugin: str, without: dict[str, list[Done]]) -> None:
     """Without a plug-in, its files beside a run are named and not read, and who asks for one of them is refused."""
     kind, done = KINDS[plugin], without[plugin][4 + len(added_by(plugin)) :]
@@ -538,7 +547,7 @@ def test_what_lies_beside_a_run_names_its_plugin(plugin: str, without: dict[str,
         assert (refused.code, f"error: {lacks}" in refused.err) == (2, True), refused.err
 
 
-@pytest.mark.parametrize("plugin", PLUGINS)
+@one_fast("plugin", PLUGINS, FORKS, PLUGINS.index("ci"), PLUGINS.index("judging"))
 def test_the_core_works_without(plugin: str, without: dict[str, list[Done]]) -> None:
     """Without a plug-in's folder a run is scored, the help has none of its commands, and these say what is missing."""
     scored, read, helped, completed, *missing = without[plugin]

@@ -99,6 +99,7 @@ def test_another_machine_is_not(host: str) -> None:
     assert not is_local(host)
 
 
+@pytest.mark.slow("processes of their own, whose connections are refused")
 def test_a_command_is_refused(process: Process, tmp_path: Path, refused: Refused) -> None:
     """A command in a process of its own that asks a model elsewhere, by address or by name, gets no packet out."""
     run = tiny(tmp_path)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.helpers import ROOT
 
 SOURCES = sorted((ROOT / "graphkit").rglob("*.py"))
@@ -86,6 +88,7 @@ def filled(tree: ast.Module) -> set[str]:
     return begun & found
 
 
+@pytest.mark.slow("every module is imported and looked at")
 def test_what_modules_keep_is_named() -> None:
     """Whatever a function changes at the level of a module stands in the table above, with its reason."""
     found = set()
@@ -126,6 +129,7 @@ def private(tree: ast.Module) -> Iterator[str]:
             yield ast.unparse(node)
 
 
+@pytest.mark.slow("every module is parsed")
 def test_private_names_stay_in_their_module() -> None:
     """No module takes a name with an underscore from another one; nor do the tests' helpers."""
     helpers = {path: ast.parse(path.read_text()) for path in (ROOT / "tests" / "helpers").rglob("*.py")}

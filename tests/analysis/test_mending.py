@@ -27,6 +27,7 @@ from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.pages import Page
 from tests.helpers.properties import examples
+from tests.helpers.suites import one_fast
 
 AB: Edge = ("a:m.py#x", "CALLS", "b:m.py#y")
 AB2: Edge = ("a:m.py#u", "CALLS", "b:m.py#y")
@@ -106,7 +107,7 @@ def _text(html: str) -> str:
     return " ".join(Page(html).text.split())
 
 
-@pytest.mark.parametrize("name", ["storefront-bm25", "storefront-graph"])
+@one_fast("name", ["storefront-bm25", "storefront-graph"], "a page, a notebook and an agent for each run", 0)
 def test_agents_notebook_terminal_and_page_say_the_same(name: str, store: Store, tmp_path: Path) -> None:
     """The terminal's sentences are those of board, page, and an agent's tool and resource, of file and graph."""
     prepared(store)

@@ -29,6 +29,7 @@ from tests.helpers import ROOT
 from tests.helpers.cli import Row, inside, write_lines
 from tests.helpers.costs import spending
 from tests.helpers.datasets import scored_copy
+from tests.helpers.suites import one_fast
 
 WALK = [["a:m.py#x", "CALLS", "a:m.py#y"]]
 
@@ -116,7 +117,7 @@ DOORS: Sequence[Callable[[Path, Path, Path], str]] = (
 )
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+@one_fast("door", DOORS, "commands, a page and an agent for each", 0, 7, 8, ids=lambda door: door.__name__)
 def test_five_wins_and_fifteen_ties_are_unclear_at_every_door(
     door: Callable[[Path, Path, Path], str], tmp_path: Path
 ) -> None:
@@ -128,13 +129,15 @@ def test_five_wins_and_fifteen_ties_are_unclear_at_every_door(
     assert told.startswith("s and r don't clearly differ: EdgeRecall 0.25 to 0.00, +0.25 [+0.0")
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
-@pytest.mark.parametrize(
+@one_fast("door", DOORS, "commands, a page and an agent for each", 0, 2, 7, ids=lambda door: door.__name__)
+@one_fast(
     ("second", "expected"),
     [
         ("graph-v2", "storefront-graph-v2 and storefront-graph don't clearly differ: nDCG@10 0.60 to 0.47, +0.13 ["),
         ("bm25", "storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.37, +0.10 ["),
     ],
+    "commands, a page and an agent for each",
+    1,
 )
 def test_every_door_has_one_verdict(
     door: Callable[[Path, Path, Path], str], second: str, expected: str, tmp_path: Path
@@ -289,7 +292,7 @@ def test_the_correction_covers_all_pairs_of_runs() -> None:
         assert (best.verdict.winner == "b") == (kind == "better")
 
 
-@pytest.mark.parametrize("world", [*WORLDS])
+@one_fast("world", [*WORLDS], "a simulation", 0)
 def test_equal_runs_are_rarely_told_apart(world: str) -> None:
     """Ten equal runs: each pair alone raises false alarms in far over 5%, the correction in at most 1 of 20."""
     found = shares(WORLDS[world], 10, samples=20)

@@ -40,6 +40,7 @@ def _found(samples: Any) -> float:
     return float(numpy.mean(numpy.asarray(stats.ttest_1samp(samples, 0, axis=1).pvalue) < 0.05))
 
 
+@pytest.mark.slow("a simulation")
 def test_the_planned_sample_has_its_power_in_simulation() -> None:
     """The t-test and the randomisation test find the difference in 80% of the samples of the planned size."""
     random = numpy.random.default_rng(23)

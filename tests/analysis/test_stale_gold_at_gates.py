@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.cli import inside, write_lines
+from tests.helpers.suites import one_fast
 
 #: Twelve questions of two edges each; a run walks both edges for those from q9 on, and a wrong one for the others.
 RIGHT = 9
@@ -46,7 +47,12 @@ GATE = ("-m", "EdgeRecall", "--fail-under", "EdgeRecall=0.4")
 LEFT_OUT = "3 of 12 questions left out, since their gold is stale: q01, q02, q03"
 
 
-@pytest.mark.parametrize("out", [(), ("--out", "results"), ("--on", "processes=2", "--out", "results")])
+@one_fast(
+    "out",
+    [(), ("--out", "results"), ("--on", "processes=2", "--out", "results")],
+    "commands for each kind of output",
+    0,
+)
 def test_a_gate_fails_by_stale_gold(out: tuple[str, ...], world: Path) -> None:
     """The gate of .4 holds over the nine questions (4 of 9 right: .4444), and fails by the three others."""
     run = ("evaluate", "d/runs/r.jsonl", "--no-store", *GATE, *out)

@@ -193,6 +193,7 @@ def test_caution_beside_intervals_of_few() -> None:
         assert compare_pairs("RR", [0.0] * 40, second, resamples=200).caution == caution
 
 
+@pytest.mark.slow("a simulation")
 def test_interval_holds_where_bca_alone_does_not() -> None:
     """It holds the true one of ten differences of thirds in at least 93 of 100 samples, BCa alone in fewer."""
     # Of two thirds drawn alike the difference is 0 on average.

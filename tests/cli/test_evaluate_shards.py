@@ -15,6 +15,7 @@ from graphkit.scoring.sharded_dataset import dataset_for_logs
 from graphkit.shards import processes
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
+from tests.helpers.suites import one_fast
 from tests.scoring.evaluated_everywhere import FILES, PARTS, everything, three_runs
 
 pytest.importorskip("pyarrow")
@@ -203,6 +204,7 @@ def test_a_results_folder_holds_given_scores(tmp_path: Path) -> None:
     assert found.summary["measures"]["Taste"]["mean"] == 0.75
 
 
+@pytest.mark.slow("three runs in every form of output, three times")
 def test_everything_that_is_written_is_the_same(tmp_path: Path) -> None:
     """Three runs read as logs, with scores and clusters: each kind of output is the same to the last byte from this
     process with whole files, from it with shards, and from two others.
@@ -277,7 +279,7 @@ def test_a_refusal_leaves_only_parts_that_are_reused(tmp_path: Path) -> None:
     assert not [*tmp_path.glob(".*")]
 
 
-@pytest.mark.parametrize(
+@one_fast(
     "arguments",
     [
         ("data",),
@@ -285,6 +287,8 @@ def test_a_refusal_leaves_only_parts_that_are_reused(tmp_path: Path) -> None:
         ("data/runs/r.jsonl", "--format", "graphkit", "--dataset", "data"),
         ("trials.jsonl", "--dataset", "data"),
     ],
+    "workers start for each way to name a dataset",
+    0,
 )
 def test_questions_in_shards_are_taken_for_logs_and_by_their_folder(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """A dataset in shards gives what it gives in one file, by its folder, for logs and for trials; logs are read beside

@@ -33,6 +33,7 @@ from graphkit.systems.runner import Limits
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Process, Row, environment, inside, tiny, write_lines
 from tests.helpers.invocations import commands
+from tests.helpers.suites import one_fast
 
 PAGE = (ROOT / "docs" / "commands.md").read_text()
 
@@ -329,7 +330,7 @@ def test_schema_json(tmp_path: Path) -> None:
 # The database ------------------------------------------------------------------------------------------------------
 
 
-def test_cycle_of_the_embedded_database(process: Process, tmp_path: Path) -> None:
+def test_cycle_of_the_embedded_database(tmp_path: Path) -> None:
     """start keeps one server that the next commands find, status tells of it, stop ends it, and the data stay."""
 
     def db(word: str) -> Row:
@@ -344,11 +345,11 @@ def test_cycle_of_the_embedded_database(process: Process, tmp_path: Path) -> Non
         assert started["path"] == folder
         assert db("start") == started
         pid = db("status")["pid"]
-        process("load", tiny(tmp_path / "data").parent.parent, cwd=tmp_path, code=0)
+        inside("load", tiny(tmp_path / "data").parent.parent, cwd=tmp_path, code=0)
         status = db("status")
         assert (status["pid"], status["uri"], status["running"], status["keep"]) == (pid, started["uri"], True, True)
         assert (status["datasets"], status["runs"], status["unfinished"]) == ({"data": 2}, [], [])
-        said = process("db", "status", cwd=tmp_path, code=0).out
+        said = inside("db", "status", cwd=tmp_path, code=0).out
         assert "data (2)" in said
         assert not re.search(r":\s*$", said, re.MULTILINE)  # what there is nothing of has no line
     finally:
@@ -432,7 +433,7 @@ def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
     assert (process.returncode, json.loads(out)["run"]) == (0, "r"), err
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+@one_fast("encoding", ["latin-1", "ascii"], "a process for each encoding", 0)
 def test_terminal_without_unicode(encoding: str, process: Process, tmp_path: Path) -> None:
     """Characters that the terminal lacks are escaped, and JSON stays the same JSON."""
     run = tiny(tmp_path, answers=[{**answer, "run": "größe ∑"} for answer in ANSWERS])

@@ -189,6 +189,7 @@ _WORLDS = st.lists(
 )
 
 
+@pytest.mark.slow("many worlds are drawn")
 @examples(60)
 @given(_WORLDS)
 def test_headlines_are_true_over_random_worlds(world: list[tuple[list[Any], bool, Any]]) -> None:

@@ -24,6 +24,7 @@ from tests.helpers.invocations import (
     file_parameters,
     write_world,
 )
+from tests.helpers.suites import one_fast
 
 WRITING = [(words, name) for words, about in DISTINCT.items() for name in about.writes]
 ids = lambda one: " ".join(one) if isinstance(one, tuple) else one  # noqa: E731
@@ -63,7 +64,7 @@ def sources(words: Words, written: str) -> list[str]:
     return [file for file in files if file not in ("r", "s", "cwq", "clone/.git/config", "index/text_units.parquet")]
 
 
-@pytest.mark.parametrize(("words", "name"), WRITING, ids=ids)
+@one_fast(("words", "name"), WRITING, "each command that writes", 0, 1, 2, ids=ids)
 def test_no_command_writes_over_what_it_reads(words: Words, name: str, tmp_path: Path) -> None:
     """Each file that a command reads is refused as its output: by its path, a link of either kind and by "..".
 
@@ -88,7 +89,7 @@ def test_no_command_writes_over_what_it_reads(words: Words, name: str, tmp_path:
             assert content(tmp_path) == before
 
 
-@pytest.mark.parametrize(("words", "name"), WRITING, ids=ids)
+@one_fast(("words", "name"), WRITING, "each command that writes", 0, 1, 2, ids=ids)
 def test_no_command_writes_over_a_file_of_another_kind(words: Words, name: str, tmp_path: Path) -> None:
     """A run, questions, verdicts, a page, somebody's notes: none that isn't of the output's own kind is replaced."""
     write_world(tmp_path)

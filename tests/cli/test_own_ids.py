@@ -14,6 +14,7 @@ import graphkit
 from graphkit.imports.importer import import_log
 from tests.helpers.cli import inside
 from tests.helpers.datasets import read_jsonl, write_jsonl
+from tests.helpers.suites import one_fast
 
 #: A chain of ten calls, by the ids of the dataset and by the names of the system.
 IDS = [f"web:src/m{number}.py#f{number}" for number in range(11)]
@@ -74,7 +75,7 @@ def test_the_advice_is_a_command_that_works(run: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reading", [(), ("--format", "graphkit"), ("--map", "answer=answer")])
-@pytest.mark.parametrize("how", [(), ("--on", "processes=1"), ("--out", "results")])
+@one_fast("how", [(), ("--on", "processes=1"), ("--out", "results")], "each command reads a log in each way", 0)
 def test_the_command_of_results_reads_the_log_itself(
     reading: tuple[str, ...], how: tuple[str, ...], run: Path, tmp_path: Path
 ) -> None:

@@ -162,6 +162,7 @@ def unfit(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
     }
 
 
+@pytest.mark.slow("a process for each command and kind of entry point")
 @pytest.mark.parametrize("asked", ASKED_BESIDE_UNFIT)
 def test_objects_of_another_kind_are_left_out(asked: str, unfit: dict[str, Done]) -> None:
     """What an entry point names is refused by its package and its name if it can't be used so, and only if asked."""

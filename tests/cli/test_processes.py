@@ -20,7 +20,7 @@ CODES: dict[Words, int] = {
 }
 IMPORTS = ("auto", "gold", "graph", "scores")
 #: Those of the fast suite: one each that reads files, fills a graph, reads it, is refused, lists, and is a plug-in's.
-FAST_PROCESSES = {("evaluate",), ("load",), ("query",), ("import", "auto"), ("measures",), ("grade",), ("db", "status")}
+FAST_PROCESSES = {("evaluate",), ("load",), ("import", "auto"), ("measures",)}
 #: Where each of the others is run as a process.
 ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",

@@ -177,6 +177,15 @@ PARAMETERS = [
 ]
 
 
+#: Those that the fast suite tries: what a user gives graphkit first.
+FEW = {
+    *((("evaluate",), name) for name in ("runs", "--dataset", "--scores", "--config")),
+    *((("import", "auto"), "files"), (("import", "graph"), "files"), (("import", "gold"), "files")),
+    *((("init",), "questions"), (("check",), "dataset"), (("load",), "dataset"), (("load-scores",), "files")),
+    *((("grade",), "run"), (("report",), "runs"), (("report",), "--verdicts"), (("execute",), "runs")),
+}
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a file for each parameter of each command."""
@@ -224,8 +233,18 @@ def called(words: Words, name: str, world: Path, env: dict[str, str], ending: st
         (world / file).unlink(missing_ok=True)
 
 
+def test_the_few_are_parameters() -> None:
+    """Each parameter that the fast suite tries is there."""
+    assert {*PARAMETERS} >= FEW
+
+
 @pytest.mark.parametrize(
-    ("words", "name"), PARAMETERS, ids=lambda one: " ".join(one) if isinstance(one, tuple) else one
+    ("words", "name"),
+    [
+        pytest.param(*one, marks=() if one in FEW else pytest.mark.slow("every file of every command, four times each"))
+        for one in PARAMETERS
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, tuple) else one,
 )
 def test_rubbish_is_refused_in_words(words: Words, name: str, world: Path, graph: Graph) -> None:
     """No file that a command takes leads to a traceback, an exit code of its own, or what drives a terminal."""

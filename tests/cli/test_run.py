@@ -186,6 +186,7 @@ def test_failed_question_is_a_record(folder: Path, system: str, kind: str, error
     assert summary["efficiency"]["latency_ms"]["known"] == 1
 
 
+@pytest.mark.slow("a system blocks until its time is over")
 def test_async_system_that_blocks(folder: Path) -> None:
     """An async system that blocks its event loop is timed out, and its next question gets an answer."""
     run(folder, "--system", "systems:blocking", "--timeout", 1, "--concurrency", 1)

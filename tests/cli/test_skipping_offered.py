@@ -12,7 +12,15 @@ from tests.helpers.invocations import DISTINCT, GIVEN, Words, arguments, command
 #: Commands that serve until somebody ends them.
 SERVING = {("listen",), ("mcp",), ("view",)}
 
+#: Those that the fast suite calls: of each way to read records one.
+FAST = {("evaluate",), ("import", "auto"), ("load-scores",), ("compare",), ("grade",), ("check",)}
+
 SKIP = ("--on-error", "skip")
+
+
+def test_the_fast_ones_are_commands() -> None:
+    """Each command that the fast suite calls is there."""
+    assert DISTINCT.keys() >= FAST
 
 
 def broken_world(folder: Path) -> None:
@@ -23,7 +31,14 @@ def broken_world(folder: Path) -> None:
             stream.write('{"id": 1, "question_id": 1}\n')
 
 
-@pytest.mark.parametrize("words", sorted(DISTINCT.keys() - SERVING), ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, marks=() if words in FAST else pytest.mark.slow("every command runs, many twice"))
+        for words in sorted(DISTINCT.keys() - SERVING)
+    ],
+    ids=" ".join,
+)
 def test_a_command_offers_what_it_has(words: Words, tmp_path: Path) -> None:
     """A command that refuses bad records recommends to skip them only if it can; then it doesn't refuse them."""
     broken_world(tmp_path)

@@ -12,6 +12,7 @@ import pytest
 
 from graphkit.files import texts
 from tests.helpers.cli import COMMAND, environment, inside, tiny, write_lines
+from tests.helpers.suites import one_fast
 
 #: The tiny run has EdgeRecall 0.75, so the second gate fails.
 PASSES = ("evaluate", "--no-store", "-m", "EdgeRecall", "--fail-under", "EdgeRecall=0.7", "runs/r.jsonl")
@@ -35,8 +36,12 @@ def shell(command: tuple[str, ...], streams: str, folder: Path) -> subprocess.Co
     )
 
 
-@pytest.mark.parametrize(
-    ("command", "code"), COMMANDS, ids=lambda one: " ".join(one[:2]) if isinstance(one, tuple) else ""
+@one_fast(
+    ("command", "code"),
+    COMMANDS,
+    "a process for each command and reader",
+    0,
+    ids=lambda one: " ".join(one[:2]) if isinstance(one, tuple) else "",
 )
 @pytest.mark.parametrize("streams", [">&-", "<&- >&- 2>&-", "| head -c 1", "2>&1 | head -c 1"])
 def test_the_exit_code_doesnt_depend_on_the_reader(
@@ -65,7 +70,7 @@ def test_a_closed_output_isnt_the_next_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("command", [PASSES, ("--version",), ("--help",), ("measures", "--json")])
+@one_fast("command", [PASSES, ("--version",), ("--help",), ("measures", "--json")], "a process for each command", 0)
 def test_a_full_disk_is_reported(command: tuple[str, ...], tmp_path: Path) -> None:
     """Output that can't be written is an error, and no bug."""
     done = shell(command, "> /dev/full", tmp_path)

@@ -24,6 +24,7 @@ from graphkit.records.progress import RESTS_AT_FORK, expect
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.invocations import commands
+from tests.helpers.suites import one_fast
 from tests.helpers.terminals import Screen, on_screen
 
 RUNS = [f"runs/storefront-{name}.jsonl" for name in ("bm25", "graph", "graph-v2")]
@@ -188,7 +189,7 @@ def test_colours_say_nothing_alone(shop: Path) -> None:
     assert "\x1b" not in dumb.raw
 
 
-@pytest.mark.parametrize("full", [(), ("--full",)])
+@one_fast("full", [(), ("--full",)], "a dozen commands for each", 0)
 def test_pipes_get_no_blanks(full: tuple[str, ...], stored: Graph, shop: Path) -> None:
     """No line in a pipe ends with a blank, and none holds a sequence for terminals."""
     for command in (
@@ -206,15 +207,15 @@ def test_pipes_get_no_blanks(full: tuple[str, ...], stored: Graph, shop: Path) -
 # Without a database ------------------------------------------------------------------------------------------------
 
 
-def test_two_files_start_no_database(shop: Path, stored: Graph, tmp_path: Path) -> None:
+@one_fast("by", ["category", "repo", "relation"], "each grouping compares files and graph")
+def test_two_files_start_no_database(by: str, shop: Path, stored: Graph, tmp_path: Path) -> None:
     """Two run files are compared without a database, by the same figures, edges and groups as in the graph."""
     nowhere = {"NEO4J_URI": "bolt://127.0.0.1:9"}
-    for by in ("category", "repo", "relation"):
-        files = inside("compare", *RUNS[:2], "--by", by, "--json", cwd=shop, env=nowhere, code=0)
-        names = [f"storefront-{name}" for name in ("bm25", "graph")]
-        inside_graph = inside("compare", *names, "--by", by, "--json", cwd=shop, env=stored.env, code=0)
-        assert files.object() == inside_graph.object()
-        assert files.err == inside_graph.err
+    files = inside("compare", *RUNS[:2], "--by", by, "--json", cwd=shop, env=nowhere, code=0)
+    names = [f"storefront-{name}" for name in ("bm25", "graph")]
+    inside_graph = inside("compare", *names, "--by", by, "--json", cwd=shop, env=stored.env, code=0)
+    assert files.object() == inside_graph.object()
+    assert files.err == inside_graph.err
     moved = tmp_path / "moved.jsonl"
     shutil.copy(shop / RUNS[1], moved)
     other = inside("compare", shop / RUNS[0], moved, "--dataset", shop, "--json", cwd=tmp_path, env=nowhere, code=0)
@@ -337,6 +338,7 @@ def test_progress_of_a_second_run_begins_anew() -> None:
             assert str(shown) == said
 
 
+@pytest.mark.slow("a race of threads and forks")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_progress_goes_on_beside_forks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A process that shows progress forks without another thread, and then says once what takes long."""
@@ -370,6 +372,7 @@ main()
 """
 
 
+@pytest.mark.slow("workers start beside a thread")
 def test_scoring_beside_progress_forks_its_workers(tmp_path: Path) -> None:
     """Workers of a large file are forked, though the command shows progress: spawned ones import everything again."""
     asked = [sys.executable, "-c", SPY, "evaluate", "--no-store", str(tiny(tmp_path))]

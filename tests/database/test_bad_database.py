@@ -155,6 +155,7 @@ def test_out_on_a_full_device(tmp_path: Path) -> None:
     assert Path("/dev/full").is_char_device()
 
 
+@pytest.mark.slow("a device without room")
 @pytest.mark.process
 def test_output_on_a_full_device(tmp_path: Path) -> None:
     """A full standard output is an error."""

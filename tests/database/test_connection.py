@@ -299,6 +299,7 @@ def test_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Make room" in str(caught.value)
 
 
+@pytest.mark.slow("a query fills the memory of a server")
 def test_query_beyond_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A query that needs too much memory is refused, and the embedded database keeps running."""
     monkeypatch.setenv("GRAPHKIT_JVM_HEAP", "200m")
@@ -375,6 +376,7 @@ def test_wrong_time_limit(text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert not (tmp_path / "db").exists()
 
 
+@pytest.mark.slow("a query runs until it is stopped")
 def test_query_beyond_the_time_limit(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:

@@ -13,6 +13,7 @@ from graphkit.errors import DatabaseError
 from tests.helpers import ROOT
 
 
+@pytest.mark.slow("every module is parsed")
 def test_differences_lie_in_one_place() -> None:
     """No other module compares a value with the name of a database."""
     names = {name for dialect in dialects() for name in (dialect.engine, dialect.product)}

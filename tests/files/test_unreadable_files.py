@@ -81,6 +81,7 @@ def test_file_that_can_not_be_read(name: str, graph: Graph, tmp_path: Path) -> N
     assert graph.content() == before
 
 
+@pytest.mark.slow("a file of 40,000 records")
 def test_zstandard_cut_in_the_middle(tmp_path: Path) -> None:
     """The whole records before the cut don't pass for the file."""
     run = tiny(tmp_path, answers=[A1, *({**A2, "question_id": f"q{number}"} for number in range(2, 40_000))])

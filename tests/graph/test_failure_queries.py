@@ -13,6 +13,7 @@ from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.measures.unscored import NO_ORDER
 from tests.helpers.datasets import write_jsonl
+from tests.helpers.suites import one_fast
 
 pytestmark = pytest.mark.newest
 
@@ -194,7 +195,7 @@ def coherence(store: Store, file: Path, engine: str) -> dict[str, float | None]:
     return {name: one.mean for name, one in found.measures.items()}
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("mine", "others", "expected"),
     [
         # The dataset itself says nothing of commits: they are not scored, whatever another one knows.
@@ -234,6 +235,8 @@ def coherence(store: Store, file: Path, engine: str) -> dict[str, float | None]:
             {"Coherence": 1.0},
         ),
     ],
+    "two datasets are loaded for each case",
+    0,
 )
 def test_another_dataset_changes_no_coherence(
     empty_store: Store,

@@ -24,6 +24,7 @@ from graphkit.records.failed_rows import Failures
 from graphkit.scoring.results import Evaluation
 from tests.helpers import ROOT
 from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
+from tests.helpers.suites import one_fast
 
 #: The section of the page that has the queries.
 SECTION = (ROOT / "docs" / "graph.md").read_text("utf-8").partition("\n## The figures of")[2].partition("\n## ")[0]
@@ -48,7 +49,7 @@ def test_each_query_has_at_most_eight_lines() -> None:
     assert {heading: len(text.splitlines()) for heading, text in QUERIES.items() if len(text.splitlines()) > 8} == {}
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("name", "pattern"),
     [
         ("storefront", "*.jsonl"),
@@ -56,6 +57,8 @@ def test_each_query_has_at_most_eight_lines() -> None:
         # Of its four runs, an agent's and one of a retriever.
         pytest.param("traced_packages", "[ap]*.jsonl.gz", marks=pytest.mark.data),
     ],
+    "each query over both runs",
+    0,
 )
 def test_each_query_gives_the_figure_of_the_table(
     name: str, pattern: str, store: Store, tmp_path: Path, request: pytest.FixtureRequest

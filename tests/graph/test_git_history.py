@@ -21,6 +21,7 @@ from graphkit.scoring.cypher_scoring import measure_values
 from tests.helpers import ROOT
 from tests.helpers.cli import QUESTIONS, Done, Graph, Row, inside, tiny, write_lines
 from tests.helpers.cli import inside as graphkit
+from tests.helpers.suites import one_fast
 
 BUILD = ROOT / "fixtures" / "storefront" / "build_repos.py"
 NAMES = ("api", "contracts", "infra", "orders", "schema", "web")
@@ -141,6 +142,7 @@ def test_text_output(graph: Graph, shop: Path) -> None:
     assert "--name names one repository" in done.err
 
 
+@pytest.mark.slow("two runs are evaluated several times")
 def test_scores_from_before_the_history_are_outdated(any_graph: Graph, tmp_path: Path) -> None:
     """A new history outdates the scores by measures that need commits, and no others."""
     folder = tmp_path / "a"
@@ -269,6 +271,7 @@ def test_commits_are_named_by_what_a_history_tells(any_graph: Graph, tmp_path: P
 # Forms of repositories ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("a repository of its own")
 def test_annotated_and_nested_tags(graph: Graph, tmp_path: Path) -> None:
     """Annotated tags, and tags of tags, belong to their commit; a tag of a file belongs to none."""
     folder = tmp_path / "tagged"
@@ -311,6 +314,7 @@ def test_bare_clone(graph: Graph, shop: Path) -> None:
     assert set(held(graph, "bare")) == set(logged(shop / "web"))
 
 
+@pytest.mark.slow("a clone is made and read")
 def test_clone_with_remote_branches(graph: Graph, shop: Path) -> None:
     """In a clone, the branches of the remote count, under their own names."""
     git(shop, "clone", "-q", "web", "cloned")
@@ -353,6 +357,7 @@ def test_history_as_a_file(shop: Path) -> None:
     assert "note: other/api is a shallow clone, so its history is cut" in cut.err
 
 
+@pytest.mark.slow("a clone is read twice")
 def test_shallow_clone(graph: Graph, shop: Path) -> None:
     """A shallow clone gives its own commits; a later complete reading adds and links the others."""
     git(shop, "clone", "-q", "--depth", "2", f"file://{shop}/api", "shallow")
@@ -399,6 +404,7 @@ def test_mistake_in_the_second_repository(graph: Graph, shop: Path) -> None:
     refused(graph, shop, "schema", "nowhere")
 
 
+@pytest.mark.slow("a repository is copied, damaged and read")
 def test_damaged_object(graph: Graph, shop: Path) -> None:
     """An object that can't be unpacked is reported as damaged."""
     sha = git(shop / "contracts", "rev-parse", "main~1")
@@ -410,7 +416,7 @@ def test_damaged_object(graph: Graph, shop: Path) -> None:
     assert "Clone it again." in done.err
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("stamp", "at"),
     [
         ("1700000000 +0530", "2023-11-15T03:43:20+05:30"),
@@ -419,6 +425,8 @@ def test_damaged_object(graph: Graph, shop: Path) -> None:
         ("1700000000 -1800", "2023-11-14T22:13:20+00:00"),
         ("99999999999999 +0000", None),
     ],
+    "a repository for each time",
+    0,
 )
 def test_times_of_old_tools(stamp: str, at: str | None, graph: Graph, tmp_path: Path) -> None:
     """An impossible offset, or a time beyond the calendar, is dropped; the commit is kept."""
@@ -441,6 +449,7 @@ def test_name_that_can_not_be_stored(graph: Graph, shop: Path) -> None:
         assert reported in refused(graph, shop, "web", "--name", name).err
 
 
+@pytest.mark.slow("a repository is copied, damaged and read")
 def test_damaged_repository(graph: Graph, shop: Path) -> None:
     """A missing object is reported, and nothing of the repository is written."""
     contracts = shop / "contracts"

@@ -22,6 +22,7 @@ from tests.helpers import ROOT, forked
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import EngineSettings
 from tests.helpers.loading import RUN, change, contents, load_all
+from tests.helpers.suites import one_fast
 
 
 class Stop(Exception):
@@ -38,7 +39,7 @@ def stopping_at(kind: str) -> Any:
     return progress
 
 
-@pytest.mark.parametrize("kind", ["commits", "edges", "questions"])
+@one_fast("kind", ["commits", "edges", "questions"], "a dataset is loaded three times for each kind", 2)
 def test_interrupted_load_is_reported_and_repaired(empty_store: Store, dataset: Path, kind: str) -> None:
     """A load that died at any stage is named as unfinished, and running it again completes it."""
     with pytest.raises(Stop):
@@ -54,6 +55,7 @@ def test_interrupted_load_is_reported_and_repaired(empty_store: Store, dataset: 
     assert repaired == contents(empty_store)
 
 
+@pytest.mark.slow("a dataset is loaded three times for each kind")
 @pytest.mark.parametrize("kind", ["edges", "questions"])
 def test_interrupted_change_is_taken_back_by_loading_the_former_files(
     empty_store: Store, dataset: Path, kind: str
@@ -93,7 +95,7 @@ with graphkit.open_store() as store:
 """
 
 
-@pytest.mark.parametrize("kind", ["edges", "answers"])
+@one_fast("kind", ["edges", "answers"], "a process is killed, and its load repeated", 1)
 def test_killed_load_is_repaired(empty_store: Store, engine_settings: EngineSettings, dataset: Path, kind: str) -> None:
     """The load of a killed process is reported, and repaired by running it again."""
     file = dataset / "runs" / f"{RUN}.jsonl"
@@ -128,6 +130,7 @@ with graphkit.open_store() as store:
 """
 
 
+@pytest.mark.slow("a process is killed at each query")
 @pytest.mark.parametrize(
     "query", ["load/clear_scores", "load/clear_traversed", "load/clear_tool_calls", "load/clear_answers"]
 )
@@ -153,6 +156,7 @@ def test_run_killed_while_it_is_replaced_is_not_whole(
     assert contents(empty_store) == before
 
 
+@pytest.mark.slow("a process is killed, and its evaluation repeated")
 def test_scores_killed_while_they_are_replaced_are_not_whole(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path
 ) -> None:
@@ -169,6 +173,7 @@ def test_scores_killed_while_they_are_replaced_are_not_whole(
     assert contents(empty_store) == before
 
 
+@pytest.mark.slow("a dataset is loaded twice")
 def test_load_that_died_before_it_changed_anything_is_taken_back(empty_store: Store, dataset: Path) -> None:
     """The dataset is complete, and the next evaluation confirms that."""
     file = dataset / "runs" / f"{RUN}.jsonl"
@@ -199,6 +204,7 @@ with graphkit.open_store() as store:
 """
 
 
+@pytest.mark.slow("a process is killed at the end of its load")
 def test_what_is_whole_is_not_reported_as_interrupted(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path
 ) -> None:
@@ -219,6 +225,7 @@ with graphkit.open_store() as store:
 """
 
 
+@pytest.mark.slow("a race of two processes")
 def test_two_processes_at_once_do_not_double(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path, tmp_path: Path
 ) -> None:

@@ -79,6 +79,7 @@ def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed
         assert empty_store.read("MATCH (a:Answer) RETURN count(a) AS count") == [{"count": 30}]
 
 
+@pytest.mark.slow("the storefront is loaded twice")
 def test_evaluation_of_a_shuffled_run_writes_what_its_file_holds(
     empty_store: Store, dataset: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +175,7 @@ def test_removed_question_disappears(empty_store: Store, dataset: Path) -> None:
     assert contents(empty_store) == before
 
 
+@pytest.mark.slow("the storefront is loaded twice")
 def test_removed_question_whose_answer_names_commits(empty_store: Store, dataset: Path) -> None:
     """Commits are resolved for answers to the remaining questions; the other answer is gone."""
     run = dataset / "runs" / f"{RUN}.jsonl"
@@ -290,6 +292,7 @@ def test_a_copy_of_a_run_is_the_same_run(empty_store: Store, dataset: Path) -> N
     assert (result.questions, result.missing) == (31, 1)
 
 
+@pytest.mark.slow("the storefront is loaded twice")
 def test_another_file_takes_the_place_of_a_run_where_it_is_asked_to(empty_store: Store, dataset: Path) -> None:
     """With ``replace`` the run belongs to the other file, and the first file is refused then."""
     file = dataset / "runs" / f"{RUN}.jsonl"
@@ -319,6 +322,7 @@ def test_a_run_by_another_name(empty_store: Store, dataset: Path) -> None:
     assert compared.overall[0].delta == 0
 
 
+@pytest.mark.slow("the storefront is loaded several times")
 def test_records_in_memory_take_the_place_of_a_file_only_where_asked(empty_store: Store, dataset: Path) -> None:
     """Records in memory can't replace the run of a file; under their own name the last ones count, with a warning."""
     file = dataset / "runs" / f"{RUN}.jsonl"

@@ -8,6 +8,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.runs import load_run
@@ -60,6 +62,7 @@ def world(folder: Path) -> Path:
     return dataset
 
 
+@pytest.mark.slow("a race of several processes")
 def test_runs_loaded_together_are_those_loaded_one_after_another(
     engine_settings: EngineSettings, empty_store: Store, tmp_path: Path
 ) -> None:

@@ -133,6 +133,7 @@ def test_other_xml(text: str, reported: str, line: str, data: Path, tmp_path: Pa
     assert caught.value.where == f"{tmp_path / 'g.xml'}{line}"
 
 
+@pytest.mark.slow("a file of many nodes")
 def test_large_graphml_in_little_memory(data: Path, tmp_path: Path) -> None:
     """Edges pass by: 40 000 of them take less than 6 MB beyond the artifacts that they are between."""
     path = tmp_path / "g.graphml"

@@ -364,6 +364,7 @@ def test_edges_of_what_was_seen() -> None:
     assert reason("StepsToGold", question([optional(A, "CALLS", B)]), showed([A])) == NO_GOLD_IDS
 
 
+@pytest.mark.slow("a hundred thousand calls")
 def test_many_calls_are_compared_at_once() -> None:
     """A hundred thousand calls against a thousand expected ones take a moment, not minutes."""
     names = [f"t{number % 7}" for number in range(1000)]

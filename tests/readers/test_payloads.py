@@ -180,6 +180,7 @@ def test_tables_of_payloads() -> None:
     assert unwrapped({"q1": {"nodes": []}}, is_payload, PLAIN).question is None
 
 
+@pytest.mark.slow("documents of 25,000 payloads")
 def test_many_in_one_document_are_all_read() -> None:
     """However many payloads a document holds, none is dropped, and the time is linear in them."""
     rows = [{"qid": number, "out": {"nodes": []}} for number in range(25_000)]

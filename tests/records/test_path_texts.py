@@ -108,6 +108,7 @@ def test_no_half_paths(text: str) -> None:
         steps_of_text(text)
 
 
+@pytest.mark.slow("texts of hundreds of thousands of characters")
 def test_long_texts_are_read_at_once() -> None:
     """The time grows with the length of the text, whatever it holds."""
     for text in (

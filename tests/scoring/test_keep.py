@@ -201,6 +201,7 @@ def test_a_filter_over_fields_and_measures_is_stored(store: Store, shop: Path) -
     assert run["rule"] == f'EdgeRecall < 0.5 and category == "{category}" or failed'
 
 
+@pytest.mark.slow("the storefront is scored and loaded twice")
 def test_same_part_is_unchanged(store: Store, shop: Path) -> None:
     """Evaluating again with the same rule changes nothing."""
     for _ in range(2):
@@ -219,6 +220,7 @@ def test_part_becomes_whole(store: Store, shop: Path) -> None:
     assert completed == contents(store)
 
 
+@pytest.mark.slow("the storefront is scored and loaded twice")
 def test_whole_run_stays_whole(store: Store, shop: Path) -> None:
     """What is stored whole isn't cut down, and the result says so."""
     graphkit.evaluate(run_of(shop), store=store)
@@ -253,6 +255,7 @@ def test_comparison_covers_common_questions(store: Store, shop: Path) -> None:
     assert any("the graph stores 10 of 30 questions" in warning for warning in found.warnings)
 
 
+@pytest.mark.slow("the storefront is scored and loaded twice")
 def test_verdicts_outlast_another_part(store: Store, shop: Path) -> None:
     """Verdicts stay when other questions of the same answers are stored, and are linked to their answers again."""
     graphkit.evaluate(run_of(shop), store=store, keep="sample=5")

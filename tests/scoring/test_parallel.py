@@ -24,6 +24,7 @@ from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
 from tests.helpers.properties import examples
+from tests.helpers.suites import one_fast
 
 MEASURED = resolve_measures(["EdgeRecall", "PathPrefix", "Coherence", "nDCG@10", "P", "OffPin"])
 
@@ -76,7 +77,7 @@ def test_two_processes_read_compressed_files(dataset: Path) -> None:
     assert_same(scored(dataset), scored(dataset, "packed.jsonl.gz", workers=2))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@one_fast("workers", [1, 2], "one process scores as well", 1)
 def test_order_of_the_lines_does_not_matter(dataset: Path, workers: int) -> None:
     """Records that meet their question in another batch, or at the very end, score as in lockstep."""
     records = read_jsonl(dataset / "runs" / "gen5-a.jsonl")
@@ -96,7 +97,12 @@ def test_order_of_the_questions_does_not_matter(dataset: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize(("answer_distance", "question_distance"), [(1, 1), (60, 1), (1, 60), (60, 60)])
+@one_fast(
+    ("answer_distance", "question_distance"),
+    [(1, 1), (60, 1), (1, 60), (60, 60)],
+    "two processes score for each distance",
+    3,
+)
 def test_repeats_and_strangers_are_reported(
     dataset: Path, workers: int, answer_distance: int, question_distance: int
 ) -> None:
@@ -121,7 +127,7 @@ def test_repeats_and_strangers_are_reported(
         scored(dataset, workers=workers, problems=Problems("fail"))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@one_fast("workers", [1, 2], "one process scores as well", 1)
 def test_unknown_fields_are_summed_over_all_batches(dataset: Path, workers: int) -> None:
     """Each record with an unknown field counts once, in whichever process and however often its line is read.
 
@@ -141,7 +147,7 @@ def test_unknown_fields_are_summed_over_all_batches(dataset: Path, workers: int)
     assert {first.where for first in problems.first_ignored.values()} == {f"{file}:1"}
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@one_fast("workers", [1, 2], "one process scores as well", 1)
 def test_question_and_record_that_both_come_twice(dataset: Path, workers: int) -> None:
     """Far apart the second pair would be scored before it is known to be one: refused, not counted twice."""
     answers = read_jsonl(dataset / "runs" / "gen5-a.jsonl")

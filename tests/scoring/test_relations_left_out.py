@@ -23,6 +23,7 @@ from graphkit.scoring.cypher_scoring import relation_counts
 from graphkit.scoring.export import write_results
 from tests.helpers.cli import Done, Graph, inside, write_lines
 from tests.helpers.datasets import STOREFRONT, read_jsonl
+from tests.helpers.suites import one_fast
 
 #: Ten questions, each with a path of two edges.
 QUESTIONS = 10
@@ -84,7 +85,7 @@ def evaluated(world: Path, run: str, *options: str, code: int) -> Done:
 PLACES = [(), ("--out", "results"), ("--on", "processes=2", "--out", "results")]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@one_fast("place", PLACES, "processes start for some", 0, 1)
 def test_a_run_without_relations_fails_a_typed_gate(place: tuple[str, ...], world: Path) -> None:
     """Its mean is that of the ends alone, 1.0: the gate fails whatever the bound, and holds for the untyped measure."""
     done = evaluated(world, "untyped", "--fail-under", "EdgeRecall=0.9", *place, code=1)
@@ -96,7 +97,7 @@ def test_a_run_without_relations_fails_a_typed_gate(place: tuple[str, ...], worl
     assert "compared without their relation:" not in held.err
 
 
-@pytest.mark.parametrize("place", PLACES)
+@one_fast("place", PLACES, "processes start for some", 0, 1)
 def test_a_run_with_some_relations(place: tuple[str, ...], world: Path) -> None:
     """The mean is (5 x .5 + 5 x 1) / 10 = .75; at a gate the last five questions have 0: .25."""
     done = evaluated(world, "partly", "--fail-under", "EdgeRecall=0.7", "--json", *place, code=1)
@@ -333,7 +334,7 @@ def test_given_scores_keep_the_strict_values(storefront: list[graphkit.Evaluatio
         assert [one.passed for one in fail_under([again], [("EdgeRecall", 0.1)])] == [result.run != "untyped"]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@one_fast("place", PLACES, "processes start for some", 0, 1)
 def test_an_interval_stands_beside_its_value(place: tuple[str, ...], world: Path) -> None:
     """The mean is .75 and the value at gates .25, of five halves and five zeros: the interval is that of the latter.
 

@@ -29,6 +29,7 @@ from tests.helpers.datasets import STOREFRONT, generate
 from tests.helpers.engines import EngineSettings
 from tests.helpers.loading import contents
 from tests.helpers.sharded import RUN, but_for_files, cut, dataset_of, emptied, in_six_shards, lines_of, run_in
+from tests.helpers.suites import one_fast
 from tests.scoring.shard_measures import Slow
 
 pytest.importorskip("pyarrow")
@@ -49,7 +50,7 @@ def scored(store: Store | None, dataset: Path | str, run: Path | str, **more: An
     return graphkit.evaluate(run, dataset, store=store, **options)
 
 
-@pytest.mark.parametrize("keep", RULES)
+@one_fast("keep", RULES, "the storefront is scored and loaded twice for each rule", 1)
 def test_the_same_graph_as_one_process(store: Store, tmp_path: Path, keep: tuple[str, ...]) -> None:
     """The same files scored in shards give the same graph to the last property, and the same result."""
     shop = shutil.copytree(STOREFRONT, tmp_path / "shop")
@@ -62,7 +63,7 @@ def test_the_same_graph_as_one_process(store: Store, tmp_path: Path, keep: tuple
     assert (found.kept is not None) == bool(keep)
 
 
-@pytest.mark.parametrize("keep", RULES)
+@one_fast("keep", RULES, "a run is scored and loaded twice for each rule", 0)
 def test_shards_are_stored_as_whole_files(store: Store, source: Path, tmp_path: Path, keep: tuple[str, ...]) -> None:
     """Shards in another order, some compressed, with repeats on either side, a broken record and one of no question,
     are stored as their lines in whole files; also by workers, without a results folder.
@@ -191,6 +192,7 @@ def test_fields_of_the_dataset(store: Store, source: Path, tmp_path: Path) -> No
     assert len(store.read("MATCH (q:Question) RETURN q.id AS id")) == 60
 
 
+@pytest.mark.slow("a run is loaded twice, and its files are another library's")
 def test_behind_a_url(store: Store, source: Path, tmp_path: Path) -> None:
     """A dataset and a run behind a URL are stored as those of this machine; what needs their files says where they are.
 
@@ -271,6 +273,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow("two commands start, and one is killed")
 def test_two_commands_on_one_folder(source: Path, tmp_path: Path) -> None:
     """While a command writes a results folder, another one is refused at once, and changes nothing; after its end, or
     its death, the folder is free.

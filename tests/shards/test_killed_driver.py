@@ -13,6 +13,7 @@ from tests.helpers import ROOT
 from tests.shards.driver import COUNT
 
 
+@pytest.mark.slow("a command with workers is killed")
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted by /proc")
 def test_a_killed_driver(tmp_path: Path) -> None:
     """Another driver reuses the finished parts of a killed one, whose workers are gone, and yields all of them."""

@@ -13,6 +13,7 @@ import pytest
 from graphkit.scoring.file_scoring import SMALL
 from tests.helpers.cli import COMMAND, environment
 from tests.helpers.datasets import write_jsonl
+from tests.helpers.suites import one_fast
 
 #: The options by which the work is done in a pool of processes, and in those of an executor.
 PLACES = {
@@ -77,13 +78,14 @@ def assert_ends(command: subprocess.Popen[str], code: int) -> None:
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(("run", "code"), [("right", 0), ("wrong", 2)])
+@one_fast("place", PLACES, "a command with workers of each kind", 0)
+@one_fast(("run", "code"), [("right", 0), ("wrong", 2)], "a command with workers of each kind", 0)
 def test_an_evaluation_leaves_no_process(world: Path, tmp_path: Path, run: str, code: int, place: str) -> None:
     """After the end and after an error no process is left, whatever the workers are."""
     assert_ends(started(world, tmp_path, run, place), code)
 
 
+@pytest.mark.slow("a command with workers is interrupted")
 @pytest.mark.parametrize("place", PLACES)
 def test_an_interrupted_evaluation_leaves_no_process(world: Path, tmp_path: Path, place: str) -> None:
     """After Ctrl-C, which a terminal sends to the whole group, no process is left."""
@@ -96,6 +98,7 @@ def test_an_interrupted_evaluation_leaves_no_process(world: Path, tmp_path: Path
     assert_ends(command, 130)
 
 
+@pytest.mark.slow("a command with workers is killed")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_a_killed_command(world: Path, tmp_path: Path, number: signal.Signals, place: str) -> None:
@@ -113,6 +116,7 @@ def test_workers_end_with_a_killed_command(world: Path, tmp_path: Path, number: 
     assert in_group(command.pid) == []
 
 
+@pytest.mark.slow("a command with workers is interrupted")
 def test_workers_ignore_an_interrupt_that_their_command_ignores(world: Path, tmp_path: Path) -> None:
     """A script's command in the background ignores Ctrl-C, and so do its workers."""
     ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)

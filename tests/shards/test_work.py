@@ -45,6 +45,7 @@ def test_a_killed_worker_costs_its_task_only(two: Executor, tmp_path: Path) -> N
     assert said[0].startswith("shard 3: its worker was lost")
 
 
+@pytest.mark.slow("workers are killed")
 def test_a_shard_that_kills_each_worker_ends_the_work(two: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task is given up after a number of attempts, and the error names its shard."""
     monkeypatch.setattr(work, "LONGEST_PAUSE", 0.01)

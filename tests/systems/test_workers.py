@@ -97,6 +97,7 @@ def test_a_killed_worker_costs_what_was_under_way(folder: Path) -> None:
     assert 41 <= len(asked) <= 44
 
 
+@pytest.mark.slow("a command with workers is killed, and starts again")
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted by /proc")
 def test_a_killed_command_goes_on(folder: Path) -> None:
     """After a kill -9 of the command its workers end, and the same command makes the file of an undisturbed one."""

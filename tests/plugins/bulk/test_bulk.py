@@ -30,9 +30,12 @@ from graphkit.plugins.bulk.bulk_load import BulkLoad, bulk_load, embedded_import
 from graphkit.plugins.embedded.client import ensure_running, stop
 from graphkit.plugins.embedded.import_batches import TOGETHER
 from tests.helpers import ROOT
+from tests.helpers.cli import Graph
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment
 from tests.helpers.loading import whole
+from tests.helpers.sharded import emptied
+from tests.helpers.suites import one_fast
 
 SHA = "ab12" * 10
 OTHER = "cd34" * 10
@@ -157,12 +160,15 @@ def mixed_dataset(folder: Path) -> list[Path]:
 @pytest.mark.parametrize(
     "batches", ["one", pytest.param("many", marks=pytest.mark.slow("a world and the storefront are loaded twice"))]
 )
-def test_bulk_load_writes_what_the_loaders_write(tmp_path: Path, batches: str) -> None:
+def test_bulk_load_writes_what_the_loaders_write(
+    graph: Graph, embedded_dir: Path, tmp_path: Path, batches: str
+) -> None:
     """Each node and relationship is the same to the last property, and a later load finds nothing to do."""
     dataset = tmp_path / "mixed"
     dataset.mkdir()
     runs = (odd_dataset if batches == "one" else mixed_dataset)(dataset)
-    with open_store(data=tmp_path / "usual") as store:
+    emptied(graph.store)
+    with open_store(data=embedded_dir) as store:
         expected = through_bolt(store, dataset, runs)
     loaded = in_bulk(tmp_path / "new", dataset, runs, 1_000 if batches == "many" else TOGETHER)
     with open_store(data=tmp_path / "new") as store:
@@ -172,6 +178,7 @@ def test_bulk_load_writes_what_the_loaders_write(tmp_path: Path, batches: str) -
         assert [(one.run, 0, one.written) for one in loaded.runs] == [(a.run, a.written, a.unchanged) for a in again]
 
 
+@pytest.mark.slow("the storefront is imported into a database of its own")
 def test_bulk_load_leaves_indexes(tmp_path: Path) -> None:
     """The constraints and indexes exist before anybody opens the new database: a second node of a key is refused."""
     in_bulk(tmp_path / "new", graphkit.storefront_folder(), [])
@@ -182,6 +189,7 @@ def test_bulk_load_leaves_indexes(tmp_path: Path) -> None:
         assert store.read("MATCH (q:Question {id: 'sf-01'}) RETURN q.dataset AS name") == [{"name": "storefront"}]
 
 
+@pytest.mark.slow("a database of its own is filled, and opened again")
 def test_database_that_holds_something_is_refused(tmp_path: Path) -> None:
     """Nothing is added to a database with content, and nothing of it is lost."""
     graphkit.load(opened := open_store(data=tmp_path / "db"), graphkit.storefront_folder())
@@ -194,6 +202,7 @@ def test_database_that_holds_something_is_refused(tmp_path: Path) -> None:
         assert whole(store) == before
 
 
+@pytest.mark.slow("the importer waits for a server that somebody keeps")
 def test_running_database_is_refused(tmp_path: Path) -> None:
     """The importer waits for no server that somebody keeps, and names the command that stops it."""
     ensure_running(tmp_path / "db", keep=True).release()
@@ -205,7 +214,7 @@ def test_running_database_is_refused(tmp_path: Path) -> None:
         stop(tmp_path / "db")
 
 
-@pytest.mark.parametrize("mistake", ["question", "runs", "twice"])
+@one_fast("mistake", ["question", "runs", "twice"], "a database of its own for each mistake", 1)
 def test_refused_run_leaves_nothing(tmp_path: Path, mistake: str) -> None:
     """A record of another question, a file of two runs and two files of one run leave the database empty."""
     dataset = tmp_path / "odd"

@@ -197,6 +197,7 @@ def test_files_of_unchanged_input_are_kept(tmp_path: Path) -> None:
     assert [written(), written()] == [True, False]
 
 
+@pytest.mark.slow("a command is killed")
 def test_killed_writing_counts_for_nothing(tmp_path: Path) -> None:
     """After a kill -9 in the middle of the writing there is no file to import with, and the same command writes all."""
     dataset, out = world(tmp_path, 2_000), tmp_path / "out"

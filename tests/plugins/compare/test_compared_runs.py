@@ -19,6 +19,7 @@ from graphkit.plugins.compare.run_pairs import compare
 from graphkit.records.unanswered import FailedAs
 from graphkit.scoring.results import Evaluation
 from tests.helpers import ROOT
+from tests.helpers.suites import one_fast
 
 ASKED = {"q1", "q2", "q3"}
 
@@ -112,7 +113,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[Evaluation]:
     return [one, other, dataclasses.replace(other, run="other", rows=rows)]
 
 
-@pytest.mark.parametrize("failed_as", ["worst", "failed", "unscored"])
+@one_fast("failed_as", ["worst", "failed", "unscored"], "all pairs of runs for each", 0)
 def test_standings_show_the_same(failed_as: FailedAs, results: list[Evaluation]) -> None:
     """The differences of the page and of evaluate are those of a comparison, with failures and other gold."""
     for first, second in permutations(results, 2):

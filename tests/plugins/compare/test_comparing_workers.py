@@ -7,6 +7,8 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from graphkit.files.problems import Problems
 from graphkit.plugins.compare.score_file_pairs import compare_scores
 from tests.helpers.cli import inside
@@ -26,6 +28,7 @@ def scores(folder: Path) -> Path:
     return write_jsonl(folder / "scores.jsonl", rows)
 
 
+@pytest.mark.slow("workers start")
 def test_workers_draw_the_same_figures(tmp_path: Path) -> None:
     """Intervals, p-values and groups are equal, whatever draws them, and however many there are."""
     file = scores(tmp_path)

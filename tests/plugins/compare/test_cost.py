@@ -144,6 +144,7 @@ def test_a_zero_has_no_ratio() -> None:
     assert both.ratio.ties == 1
 
 
+@pytest.mark.slow("a simulation")
 def test_heavy_tails_are_held() -> None:
     """Of 200 samples of 20 questions with lognormal ratios, whose mean difference few questions make, 93% hold."""
     random, held = numpy.random.default_rng(8), 0

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.cli import Graph, inside, write_lines
+from tests.helpers.suites import one_fast
 
 #: So many questions show a regression of several measures.
 QUESTIONS = 12
@@ -52,7 +53,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("run", "measure", "why", "more"), CASES)
-@pytest.mark.parametrize("gate", [("--fail-on-regression",), ("--fail-on-drop", "0.5")])
+@one_fast("gate", [("--fail-on-regression",), ("--fail-on-drop", "0.5")], "six commands for each measure and gate", 0)
 def test_a_lost_measure_fails(
     run: str, measure: str, why: str, more: tuple[str, ...], gate: tuple[str, ...], world: Path
 ) -> None:
@@ -71,8 +72,15 @@ def test_a_lost_measure_fails(
     inside(*asked, *gate, "--allow-lost", measure, cwd=world, code=0)
 
 
-@pytest.mark.parametrize(("run", "measure"), [("unordered", "PathPrefix"), ("unranked", "RR")])
-@pytest.mark.parametrize("gate", [("--fail-on-regression",), ("--fail-on-drop", "0.5")])
+@one_fast(
+    ("run", "measure"),
+    [("unordered", "PathPrefix"), ("unranked", "RR")],
+    "eleven commands for each measure and gate",
+    0,
+)
+@one_fast(
+    "gate", [("--fail-on-regression",), ("--fail-on-drop", "0.5")], "eleven commands for each measure and gate", 0
+)
 def test_the_only_measure_is_lost(run: str, measure: str, gate: tuple[str, ...], world: Path) -> None:
     """The gate fails in each output; if the loss is allowed, it passes. Each output says that nothing is compared."""
     asked = ("compare", "d/runs/base.jsonl", f"d/runs/{run}.jsonl", "-m", measure, *gate)
@@ -116,7 +124,7 @@ def test_what_is_no_loss(world: Path) -> None:
 
 
 @pytest.mark.parametrize(("silent", "code"), [(2, 0), (3, 1)])
-@pytest.mark.parametrize(("figure", "field"), [("cost", "cost"), ("latency", "latency_ms")])
+@one_fast(("figure", "field"), [("cost", "cost"), ("latency", "latency_ms")], "seven commands for each figure", 0)
 def test_a_figure_that_some_records_leave_out(silent: int, code: int, figure: str, field: str, world: Path) -> None:
     """Of twelve questions, ten with a cost are five sixths, more than four fifths; nine are three quarters, fewer."""
     rows = [record("partly", one, **({field: None} if one < silent else {})) for one in range(QUESTIONS)]

@@ -177,6 +177,7 @@ def test_a_candidate_loses_by_a_failed_repetition_and_a_baseline_does_not_gain(p
     assert result["delta"] == 0
 
 
+@pytest.mark.slow("a database of its own")
 def test_the_graph_and_files_agree(place: Path) -> None:
     """Runs in the graph are compared by the name of their system, with the same figures as their files."""
     write_lines(place / "runs/mine@2.jsonl", repetition("mine@2", range(10), failed=[0, 7]))

@@ -36,6 +36,7 @@ from tests.helpers.cli import inside
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.engines import child_environment
 from tests.helpers.loading import RUN, whole
+from tests.helpers.suites import one_fast
 from tests.plugins.bulk.test_bulk import odd_dataset
 
 
@@ -44,15 +45,17 @@ def compacted(folder: Path) -> Compacted:
     return compact(folder, schema_statements(), lambda _: None)
 
 
-def test_compaction_keeps_everything(tmp_path: Path) -> None:
+@one_fast("graded", [False, True], "the storefront is scored and graded as well")
+def test_compaction_keeps_everything(tmp_path: Path, graded: bool) -> None:
     """Each node and relationship is the same to the last property, times too; afterwards all of it can be changed."""
     dataset, odd = tmp_path / "shop", tmp_path / "odd"
-    shutil.copytree(STOREFRONT, dataset)
     odd.mkdir()
     times = "MATCH (n) WHERE n.loaded_at IS NOT NULL RETURN n.loaded_at AS at ORDER BY at"
     with open_store(data=tmp_path / "db") as store:
-        graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", dataset, store=store)
-        grade(dataset / "runs" / f"{RUN}.jsonl", dataset, store=store)
+        if graded:
+            shutil.copytree(STOREFRONT, dataset)
+            graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", dataset, store=store)
+            grade(dataset / "runs" / f"{RUN}.jsonl", dataset, store=store)
         runs = odd_dataset(odd)
         load_dataset(store, Dataset(odd), Problems())
         for run in runs:
@@ -139,6 +142,7 @@ def two_databases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return both
 
 
+@pytest.mark.slow("two databases are made, and one is opened after each kind of kill")
 @pytest.mark.parametrize("state", ["partial", "complete", "between", "in place"])
 def test_kill_between_renames_is_settled(two_databases: Path, tmp_path: Path, state: str) -> None:
     """The next command finds one whole database and no leftovers, wherever a kill interrupted the exchange."""
@@ -158,6 +162,7 @@ def test_kill_between_renames_is_settled(two_databases: Path, tmp_path: Path, st
     assert not layout.partial.parent.exists()
 
 
+@pytest.mark.slow("the command waits for a server that somebody keeps")
 def test_running_database_is_not_compacted(tmp_path: Path) -> None:
     """A server that somebody keeps is left alone, and the message names the command that stops it."""
     ensure_running(tmp_path / "db", keep=True).release()
@@ -169,6 +174,7 @@ def test_running_database_is_not_compacted(tmp_path: Path) -> None:
         stop(tmp_path / "db")
 
 
+@pytest.mark.slow("a database of its own starts twice")
 def test_disk_without_room_is_refused(tmp_path: Path) -> None:
     """A copy that the disk couldn't hold isn't begun."""
     with open_store(data=tmp_path / "db") as store:

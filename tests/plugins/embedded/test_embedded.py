@@ -91,6 +91,7 @@ def client(script: str, *arguments: object, stdin: int = subprocess.DEVNULL) -> 
 # Surroundings --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("a server of its own in each locale")
 @pytest.mark.parametrize("locale", ["C", "de_DE.ISO-8859-1"])
 def test_home_of_other_letters_in_any_locale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locale: str) -> None:
     """A folder with other letters than ASCII works in a locale that lacks them.
@@ -161,6 +162,7 @@ def test_server_of_another_user_is_not_stopped(data: Path, monkeypatch: pytest.M
     os.close(lock)
 
 
+@pytest.mark.slow("another command waits")
 def test_compaction_is_named_and_awaited(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a compaction has the folder, a command says since when and waits for its end, and nobody ends it."""
     data.mkdir()
@@ -212,6 +214,7 @@ def test_server_stops_after_its_last_client(data: Path) -> None:
         assert store.read("MATCH (n:Kept) RETURN n.v AS v") == [{"v": 1}]
 
 
+@pytest.mark.slow("a server of its own, opened again and again")
 def test_reopening_at_once_finds_the_same_server(data: Path) -> None:
     """Two commands in a row share one server."""
     with opened(data) as store:
@@ -229,6 +232,7 @@ def test_second_process_uses_the_first_ones_server(shared: Path) -> None:
         assert store.read("RETURN 1 AS one") == [{"one": 1}]
 
 
+@pytest.mark.slow("a race of many processes")
 def test_many_processes_start_at_once(data: Path) -> None:
     """Several processes that find no server start exactly one."""
     script = "print(ensure_running(Path(sys.argv[1])).uri, flush=True)\nsys.stdin.read()"
@@ -291,6 +295,7 @@ def test_terminated_server_ends_cleanly(data: Path) -> None:
             assert again.read("MATCH (n:Kept) RETURN count(n) AS n") == [{"n": 1}]
 
 
+@pytest.mark.slow("a server of its own, which notices")
 def test_server_ends_when_its_folder_is_deleted(data: Path) -> None:
     """A deleted folder ends its server, even a kept one."""
     ensure_running(data, keep=True).release()
@@ -323,6 +328,7 @@ def test_status_of_a_running_server(shared: Path) -> None:
         assert found.started_at.endswith("+00:00")
 
 
+@pytest.mark.slow("a server of its own")
 def test_prints_nothing(data: Path) -> None:
     """Starting, using and stopping the server prints nothing in the client's process."""
     process = client("ensure_running(Path(sys.argv[1])).release()\nstop(Path(sys.argv[1]))", data)
@@ -471,6 +477,7 @@ def test_client_waits_for_a_server_that_is_stopping(data: Path) -> None:
     endpoint.release()
 
 
+@pytest.mark.slow("a server of its own")
 def test_server_that_can_not_start(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the server dies at its start, the message has the reason and the path of its log."""
     monkeypatch.setenv("GRAPHKIT_JVM_HEAP", "1k")

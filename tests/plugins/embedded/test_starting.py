@@ -100,6 +100,7 @@ server.main([folder])
 """
 
 
+@pytest.mark.slow("a race for a port, with a server of its own")
 @pytest.mark.database
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_port_that_was_taken_meanwhile(tmp_path: Path, place: int) -> None:

@@ -341,6 +341,7 @@ def test_hostile_cells(tmp_path: Path) -> None:
     assert json.dumps("\x1b[2Jy")[1:-1] in (tmp_path / "mine" / "questions.jsonl").read_text()
 
 
+@pytest.mark.slow("a command is killed")
 def test_a_killed_command_leaves_no_half(tmp_path: Path) -> None:
     """Killed at any moment, the command leaves a whole dataset or none; the next one removes its temporary folder."""
     rows = "".join(f"What is {number}?,a{number} -CALLS-> b{number}\n" for number in range(5000))

@@ -32,6 +32,7 @@ from tests.helpers.grading import (
     verdict_on,
     verdicts_beside,
 )
+from tests.helpers.suites import one_fast
 
 #: Of a million tokens: a reply to 100 tokens with 20 costs 100 * 10 / 1e6 + 20 * 100 / 1e6 = 0.003.
 PRICES = "[models.m]\nprompt = 10\noutput = 100\nbatch = 0.5\n"
@@ -174,7 +175,7 @@ def test_replay_of_what_is_not_recorded(run: Path) -> None:
 OUT_OF_RANGE = json.dumps({"reasoning": "So.", "grade": "wrong", "failure": None, "confidence": 2})
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("reply", "label", "words", "asked"),
     [
         (message("I like it."), "unreadable", "Invalid JSON", 2),
@@ -184,6 +185,9 @@ OUT_OF_RANGE = json.dumps({"reasoning": "So.", "grade": "wrong", "failure": None
         (message(OUT_OF_RANGE), "out_of_range", "confidence", 2),
         (refusal(400, "invalid_request_error", "too long"), "no_reply", "too long", 1),
     ],
+    "a server and two gradings for each failure",
+    0,
+    3,
 )
 def test_failures(reply: Reply, label: str, words: str, asked: int, run: Path) -> None:
     """An unusable verdict is asked for once more and then kept as a failure with its reason, never as a score.
@@ -453,6 +457,7 @@ def test_batch_is_resumed(tmp_path: Path) -> None:
 # Interrupted -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("a grading is interrupted")
 def test_interrupted(tmp_path: Path) -> None:
     """Ctrl-C leaves only the file of replies, and names it: the same command asks for the others alone."""
     run, answered = many(tmp_path, 30), list[str]()

@@ -72,6 +72,7 @@ def test_workers_give_the_same_files(tmp_path: Path) -> None:
     assert again["cost"]["cached"] == 60
 
 
+@pytest.mark.slow("a worker is killed, and its grading repeated")
 @pytest.mark.parametrize("cache", [(), ("--no-cache",)])
 def test_a_killed_worker_pays_nothing_twice(tmp_path: Path, cache: tuple[str, ...]) -> None:
     """A worker is killed with -9 on the way: no request is sent again, and the files are the same, costs too."""
@@ -86,6 +87,7 @@ def test_a_killed_worker_pays_nothing_twice(tmp_path: Path, cache: tuple[str, ..
     assert graded(shaken) == graded(calm)
 
 
+@pytest.mark.slow("workers start")
 def test_the_limit_holds_for_all_workers(tmp_path: Path) -> None:
     """Nothing beyond --max-cost is spent, though a worker dies: what the server answered is what the verdicts cost.
 

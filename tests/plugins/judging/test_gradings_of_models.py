@@ -248,6 +248,7 @@ def test_gradings_at_the_same_time_lose_nothing(run: Path, tmp_path: Path) -> No
     assert not (run.with_name("r.grades") / ".lock").exists()
 
 
+@pytest.mark.slow("a race of two gradings")
 def test_gradings_at_the_same_time_lose_nothing_in_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
     """Two processes keep their verdicts in the graph, too: those of both are there."""
     with barrier(tmp_path) as server:

@@ -199,6 +199,7 @@ def test_lines_of_unknown_types_are_counted() -> None:
     assert unread == Counter({"lines of the type news": 1, "files that the user attached": 1})
 
 
+@pytest.mark.slow("values of every kind at every place")
 def test_hostile_sessions_are_survived(tmp_path: Path) -> None:
     """Whatever stands in the place of a value is read past or refused; a broken line is an error of the file."""
     lines = [*lines_of("claude_code_session.jsonl")[5:10], *lines_of("claude_code_stream.jsonl")[-1:]]

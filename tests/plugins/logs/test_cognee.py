@@ -197,6 +197,7 @@ def test_unread_fields_are_reported() -> None:
     assert unread == {"took": 1}
 
 
+@pytest.mark.slow("values of every kind at every place")
 def test_hostile_values() -> None:
     """A value in the wrong place costs no more than what it says."""
     assert survives("cognee", VERBOSE) > 100

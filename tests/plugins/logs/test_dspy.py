@@ -122,6 +122,7 @@ def test_a_shortened_trajectory_has_unknown_calls() -> None:
     assert answer.answer == "Bern"
 
 
+@pytest.mark.slow("values of every kind at every place")
 def test_hostile_values() -> None:
     """A value in the wrong place costs no more than what it says."""
     assert survives("dspy", PREDICTION) > 100

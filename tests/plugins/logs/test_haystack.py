@@ -133,6 +133,7 @@ def test_unread_fields_are_reported() -> None:
     assert edges(answer) is None
 
 
+@pytest.mark.slow("values of every kind at every place")
 def test_hostile_values() -> None:
     """A value in the wrong place costs no more than what it says."""
     assert survives("haystack", FLAT) > 100

@@ -117,6 +117,7 @@ LINES = (
 )
 
 
+@pytest.mark.slow("each object of each recorded log")
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
 def test_an_unknown_key_is_reported_wherever_it_stands(path: Path) -> None:
     """Of each object in each recorded log."""

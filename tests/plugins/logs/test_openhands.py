@@ -215,6 +215,7 @@ def test_events_of_unknown_kinds_are_counted() -> None:
     )
 
 
+@pytest.mark.slow("values of every kind at every place")
 def test_hostile_events_are_survived(tmp_path: Path) -> None:
     """Whatever stands in the place of a value is read past or refused; a broken line is an error of the file."""
     lines = [{key: part for key, part in one.items() if key != "tools"} for one in lines_of("openhands_sdk.jsonl")]

@@ -98,6 +98,7 @@ def test_what_is_no_export_is_refused(body: bytes, words: str) -> None:
         export_of(body)
 
 
+@pytest.mark.slow("a million messages")
 def test_many_small_messages_are_bounded() -> None:
     """Two bytes make a message: of a body with more than a million of them nothing is kept."""
     with pytest.raises(UnreadableLogError, match="more than 1,000,000 messages"):

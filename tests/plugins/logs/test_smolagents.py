@@ -104,6 +104,7 @@ def test_plans_are_calls_of_the_model() -> None:
     assert answer.answer is None
 
 
+@pytest.mark.slow("values of every kind at every place")
 def test_hostile_values() -> None:
     """A value in the wrong place costs no more than what it says."""
     assert survives("smolagents", {"question_id": "q", "steps": CALLING["steps"][:3]}) > 100

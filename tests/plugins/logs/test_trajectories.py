@@ -16,6 +16,7 @@ from graphkit.plugins.logs.tool_calls import FAILED, SHELL
 from graphkit.plugins.logs.trajectories import ATTEMPTS, NO_PATCH
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
+from tests.helpers.suites import one_fast
 from tests.plugins.logs.recordings import BY_HAND, QUESTION, RECORDED, imported, record_of, scores, shop
 from tests.plugins.logs.shared_logs import names, read, survives
 
@@ -165,6 +166,7 @@ def test_the_window_of_swe_agent_shows_files() -> None:
     assert ATTEMPTS in answer.notes
 
 
+@pytest.mark.slow("a log of very many actions")
 def test_a_history_of_other_actions_is_not_searched_for_each_step() -> None:
     """20 000 steps beside as many other actions: 400 million comparisons would take over half a minute."""
     count = 20_000
@@ -195,8 +197,11 @@ def test_the_real_runs_of_mini_swe_agent(real_logs: Path) -> None:
         assert (answer.model_calls, answer.cost) == (4, 4.0)
 
 
-@pytest.mark.parametrize(
-    ("name", "log"), [("mini-swe-agent", MINI[0]), ("mini-swe-agent", MINI[2]), ("swe-agent", SWE[1])]
+@one_fast(
+    ("name", "log"),
+    [("mini-swe-agent", MINI[0]), ("mini-swe-agent", MINI[2]), ("swe-agent", SWE[1])],
+    "values of every kind at every place",
+    0,
 )
 def test_hostile_trajectories_are_survived(name: str, log: str) -> None:
     """Whatever stands in the place of a value, the reader reads on or refuses in its own words."""

@@ -16,6 +16,7 @@ from graphkit.readers.logged import UnreadableLogError
 from tests.helpers.cli import inside
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.random_logs import random_log, world
+from tests.helpers.suites import one_fast
 from tests.helpers.workbooks import write_workbook
 
 A, B, C, D = "web:a.ts#a", "api:b.py#b", "api:c.py#c", "db:d.sql"
@@ -62,6 +63,7 @@ def walks_by(data: Path, proposal: ProposedMap) -> dict[str, list[tuple[str, str
     }
 
 
+@pytest.mark.slow("a thousand tables")
 def test_a_thousand_forms_are_read_rightly_or_asked(tmp_path: Path) -> None:
     """Logs of random forms (names of no meaning, nesting, gold and other things beside the walk, ids of nowhere).
 
@@ -381,7 +383,7 @@ def test_lines_in_brackets_are_text(data: Path) -> None:
         assert walks_by(data, propose(path, data)) == WALKS
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet"])
+@one_fast("ending", ["csv", "tsv", "xlsx", "parquet"], "each kind of table", 0)
 def test_tables_are_runs(data: Path, ending: str) -> None:
     """A table with the columns of a record is a run, also for evaluate: a path a question, or a hop a row.
 

@@ -121,6 +121,7 @@ def test_sentences_of_the_text_begin_with_capitals() -> None:
     )
 
 
+@pytest.mark.slow("pages of every question")
 def test_the_spine_is_that_of_the_page(tmp_path: Path) -> None:
     """For every question of the storefront the notebook shows what the page shows."""
     page = Page(write_report(RUNS, tmp_path / "r.html").read_text("utf-8"))

@@ -8,6 +8,7 @@ import pytest
 
 from graphkit.plugins.sandbox.extraction import extract
 from graphkit.plugins.sandbox.languages import JAVASCRIPT, PYTHON
+from tests.helpers.suites import one_fast
 
 
 def source(answer: str, entry_point: str | None = None) -> str | None:
@@ -215,7 +216,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
+@one_fast("answer", HOSTILE.values(), "many forms of answers", 0, ids=HOSTILE)
 def test_hostile_answers(answer: str) -> None:
     """Whatever an answer holds, it is looked through in bounded time, and nothing is raised."""
     begun = time.process_time()

@@ -15,6 +15,7 @@ from graphkit.plugins.sandbox.returned_values import decoded
 from graphkit.plugins.sandbox.value_equality import equal
 from graphkit.plugins.sandbox.value_texts import shown
 from tests.helpers.cli import environment
+from tests.helpers.suites import one_fast
 from tests.plugins.sandbox.running import in_python
 
 
@@ -34,7 +35,7 @@ def test_inputs(inputs: Any, expected: Any) -> None:
     assert equal(expected, decoded(found["value"]))
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("code", "entry_point", "expected"),
     [
         ("async def f():\n    import asyncio\n    await asyncio.sleep(0)\n    return 1", "f", 1),
@@ -52,6 +53,11 @@ def test_inputs(inputs: Any, expected: Any) -> None:
         # Python itself evaluates annotations only when they are asked for, from 3.14 on.
         ("def f(x: undefined = 1):\n    return x", "f", 1 if sys.version_info >= (3, 14) else None),
     ],
+    "a process for each kind",
+    0,
+    1,
+    4,
+    8,
 )
 def test_entry_points(code: str, entry_point: str, expected: Any) -> None:
     """Functions of every kind are called; annotations are evaluated as in a module without a future."""
@@ -100,7 +106,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("code", PROGRAMS)
+@one_fast("code", PROGRAMS, "two processes for each program", 0)
 def test_programs_as_in_plain_python(code: str, tmp_path: Path) -> None:
     """A program prints here what it prints where Python runs its file."""
     text = "3 1 2\nzweite Zeile"
@@ -126,7 +132,7 @@ def test_a_program_that_fails() -> None:
     assert len(found["stdout"]) == 200 * 1001
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("code", "line"),
     [
         ("def f(:\n  pass", 1),
@@ -135,6 +141,8 @@ def test_a_program_that_fails() -> None:
         ("(" * 5000, None),
         ("def f():", 1),
     ],
+    "a process for each mistake",
+    0,
 )
 def test_syntax_errors(code: str, line: int | None) -> None:
     """Code that can't be read is reported with its line, where there is one."""
@@ -170,7 +178,7 @@ RAISED = {
 }
 
 
-@pytest.mark.parametrize("body", RAISED)
+@one_fast("body", RAISED, "two processes for each exception", 0)
 def test_exceptions(body: str) -> None:
     """An exception of the code is reported by its message, all names of its type, and its line."""
     message, name, line = RAISED[body]
@@ -221,6 +229,7 @@ def test_memory(body: str) -> None:
     assert (found["kind"], found["line"]) == ("memory", 2)
 
 
+@pytest.mark.slow("a process fills its memory")
 @pytest.mark.parametrize("where", ["local", "global"])
 def test_memory_that_is_used_up(where: str) -> None:
     """Code that fills all its memory, even for good, leaves enough for the report."""
@@ -242,7 +251,7 @@ def test_too_large(body: str) -> None:
     assert function(body)["kind"] == "too_large"
 
 
-@pytest.mark.parametrize(
+@one_fast(
     "body",
     [
         "class C:\n    def __repr__(self): raise SystemExit\nreturn C()",
@@ -259,6 +268,8 @@ def test_too_large(body: str) -> None:
         "import sys\nsys.modules.clear()\nreturn 1",
         "a = []\nfor _ in range(10**5): a = [a]\nreturn a",
     ],
+    "a process for each result",
+    0,
 )
 def test_hostile_results(body: str) -> None:
     """Whatever a result's methods do, one result comes out that can be read."""
@@ -303,7 +314,7 @@ ATTEMPTS = [
 ]
 
 
-@pytest.mark.parametrize(("body", "attempts", "kind"), ATTEMPTS)
+@one_fast(("body", "attempts", "kind"), ATTEMPTS, "a process for each attempt", 0)
 def test_attempts(body: str, attempts: list[str], kind: str) -> None:
     """An attempt to leave the sandbox is reported once; code that ends by it is refused."""
     found = function(body)

@@ -320,6 +320,7 @@ def test_deep_values_are_cut(child: Child) -> None:
     assert value == OtherValue("list", "...")
 
 
+@pytest.mark.slow("sets that hold each other")
 def test_entangled_sets_end() -> None:
     """Sets in sets in sets, of which none equals another, are distinguished or refused, in bounded time."""
     expected: Any = [1]

@@ -166,6 +166,7 @@ def test_stale_gold_fails_each_threshold(project: Project) -> None:
     )
 
 
+@pytest.mark.slow("several sessions of pytest")
 def test_sure_holds_the_interval(project: Project) -> None:
     """The lower end of the interval fails a bound that the mean passes, with the figures and words of evaluate."""
     bound = ("--graphkit-fail-under", "EdgeRecall=0.85", "-k", "threshold", "--graphkit-record", "record")
@@ -238,6 +239,7 @@ def test_record_again(project: Project) -> None:
     assert project.asked == ["q01", "q51"]
 
 
+@pytest.mark.slow("a session is interrupted")
 def test_record_stays_until_the_new_one_is_whole(project: Project) -> None:
     """A test run that is killed while it records again leaves the former record, and nothing of its own.
 
@@ -328,6 +330,7 @@ def test_junit(project: Project) -> None:
     assert skipped is not None
 
 
+@pytest.mark.slow("sessions with workers of their own")
 def test_workers_record_once(project: Project) -> None:
     """Two workers of xdist ask each question once, also again, and give the same outcomes; `--lf` works with them."""
     project.write()
@@ -583,6 +586,7 @@ def test_folder_that_cannot_be_written(project: Project) -> None:
     assert "can't be written" in result.stderr.str()
 
 
+@pytest.mark.slow("a session is interrupted")
 def test_interrupted(project: Project) -> None:
     """Ctrl-C while the system is asked keeps the answers so far; the next test run asks the others."""
     project.write("concurrency=1")

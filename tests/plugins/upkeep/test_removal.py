@@ -15,6 +15,7 @@ from graphkit.plugins.judging.grading.grade_run import grade
 from graphkit.plugins.upkeep.removal import remove_dataset, remove_run
 from tests.helpers.cli import tiny
 from tests.helpers.loading import RUN, contents
+from tests.helpers.suites import one_fast
 
 pytestmark = pytest.mark.newest
 
@@ -49,7 +50,7 @@ def test_a_dataset_is_removed_with_its_runs(empty_store: Store, dataset: Path, t
     assert contents(empty_store) == {}
 
 
-@pytest.mark.parametrize("removed", [remove_run, remove_dataset])
+@one_fast("removed", [remove_run, remove_dataset], "the storefront is loaded for each kind", 0)
 def test_what_is_not_there(empty_store: Store, dataset: Path, removed: object) -> None:
     """An unknown name is reported with the known ones, and nothing is removed."""
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", dataset, store=empty_store)
@@ -59,6 +60,7 @@ def test_what_is_not_there(empty_store: Store, dataset: Path, removed: object) -
     assert contents(empty_store) == before
 
 
+@pytest.mark.slow("the rest of an interruption")
 def test_a_removal_that_died_goes_on(empty_store: Store, dataset: Path) -> None:
     """The rest of an interrupted removal is incomplete, and the same command removes it."""
     graphkit.load(empty_store, dataset)

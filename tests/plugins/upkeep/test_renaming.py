@@ -27,6 +27,7 @@ from tests.helpers import executions, verdicts
 from tests.helpers.cli import ANSWERS, Graph, inside, tiny, write_lines
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.loading import RUN, whole
+from tests.helpers.suites import one_fast
 
 OTHER = "storefront-bm25"
 
@@ -89,7 +90,7 @@ def called(dataset: Path) -> Path:
     return dataset
 
 
-@pytest.mark.parametrize("new", ["walker", HOSTILE])
+@one_fast("new", ["walker", HOSTILE], "a run is loaded and graded three times", 0)
 def test_nothing_keeps_the_former_name(
     empty_store: Store, called: Path, new: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +134,7 @@ def figures(graph: Graph, run: str, cwd: Path) -> list[list[str]]:
     return found
 
 
+@pytest.mark.slow("all measures, and every command before and after")
 def test_every_figure_stays(any_graph: Graph, dataset: Path) -> None:
     """Commands print of the run under its new name what they printed under the former one, and score nothing anew."""
     graphkit.evaluate(dataset / "runs" / f"{OTHER}.jsonl", dataset, store=any_graph.store)
@@ -166,6 +168,7 @@ def without_loads(store: Store) -> Counter[str]:
     return Counter({one: count for one, count in whole(store).items() if '"Load"' not in one})
 
 
+@pytest.mark.slow("a run is loaded and graded twice, and nine commands are refused")
 @pytest.mark.parametrize("batches", [1, 12])
 def test_an_interrupted_renaming_is_refused_and_finished(
     empty_store: Store, called: Path, batches: int, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.opening import open_store
@@ -29,6 +31,7 @@ def test_sizes_of_dataset_and_run(empty_store: Store, tmp_path: Path) -> None:
     assert (whole.nodes, whole.relationships) == (22, 27)
 
 
+@pytest.mark.slow("a database of its own is filled")
 def test_bytes_are_divided_by_number(tmp_path: Path) -> None:
     """A run gets its share of the files of each kind by number; what all runs share counts only in the whole graph."""
     run = tiny(tmp_path / "shop")

@@ -193,6 +193,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow("processes of a build are replaced")
 def test_a_build_that_replaces_its_processes_ends(tmp_path: Path) -> None:
     """Thirty processes of ten minutes are terminated one after another, also those that start after the last look."""
     script = tmp_path / "stubborn.py"

@@ -22,6 +22,7 @@ from tests.helpers.cli import Graph, Row, inside, write_lines
 from tests.helpers.forked import Forked
 from tests.helpers.judged import values, write_scores
 from tests.helpers.served import ask, ended_at_once
+from tests.helpers.suites import one_fast
 
 QUESTIONS: list[Row] = [
     {"id": f"q{n}", "question": "What?", "gold_answer": "x", "category": "c", "relevant": {"a:m.py#x": 1}}
@@ -140,6 +141,7 @@ def test_without_a_run(data: Path) -> None:
     assert "the page is built again" in one.err
 
 
+@pytest.mark.slow("a command is killed")
 def test_a_killed_process_leaves_nothing(data: Path, tmp_path: Path) -> None:
     """The page has no name in the folder of temporary files, so nothing is left of it."""
     temporary = tmp_path / "temporary"
@@ -151,6 +153,7 @@ def test_a_killed_process_leaves_nothing(data: Path, tmp_path: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow("a build of 6,000 questions is interrupted")
 def test_the_end_amid_a_build(data: Path, tmp_path: Path) -> None:
     """Ctrl-C while several processes score a large run that has changed ends the command soon, and leaves nothing."""
     temporary, run = tmp_path / "temporary", data / "runs" / "r.jsonl"
@@ -205,7 +208,7 @@ def test_open(data: Path, tmp_path: Path) -> None:
 # Which question is opened ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@one_fast(
     ("named", "fragment"),
     [
         (("data/runs/r.jsonl/q2",), "#r/q2"),
@@ -218,6 +221,8 @@ def test_open(data: Path, tmp_path: Path) -> None:
         ),
         (("data/runs/odd.jsonl/a/b c",), "#team%2Fodd/a%2Fb%20c"),
     ],
+    "a page for each way to name it",
+    0,
     ids=str,
 )
 def test_a_question_is_opened(data: Path, tmp_path: Path, named: tuple[str, ...], fragment: str) -> None:

@@ -30,6 +30,7 @@ from graphkit.scoring.run_pass import lacking_answer
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.judging import materials, reasons, values
 from tests.helpers.properties import examples
+from tests.helpers.suites import one_fast
 
 GOLD = materials("It calls.", {"api:a.py": "x"}, gold_answer="yes")
 SCALE = GRADERS["scale"]
@@ -330,7 +331,7 @@ def test_edges_of_the_fixture() -> None:
     assert edges == [("CALLS", False), ("CALLS", False), ("CALLS", True), ("QUERIES", True)]
 
 
-@pytest.mark.parametrize("run", ["storefront-bm25", "storefront-graph", "storefront-graph-v2"])
+@one_fast("run", ["storefront-bm25", "storefront-graph", "storefront-graph-v2"], "every answer of each run", 0)
 def test_rules_keep_the_forms(run: str) -> None:
     """Each grader gets a verdict of its form from the rules, the same each time, and every quote occurs."""
     questions = {one["id"]: one for one in read_jsonl(STOREFRONT / "questions.jsonl")}

@@ -243,6 +243,7 @@ def batcher(api: Api, path: Path) -> Forked:
     return forked.program(BATCHER, path, cwd=ROOT, env=api.env)
 
 
+@pytest.mark.slow("a command is killed")
 @pytest.mark.parametrize("arrives", [True, False])
 @pytest.mark.parametrize("looks", [0, 3])
 def test_killed_while_it_submits(arrives: bool, looks: int, tmp_path: Path) -> None:
@@ -287,6 +288,7 @@ def test_killed_while_it_waits(tmp_path: Path) -> None:
     assert submitted(batches) == Counter(request.digest for request in FIVE)
 
 
+@pytest.mark.slow("a command is killed")
 def test_killed_while_it_reads(tmp_path: Path) -> None:
     """Killed in the middle of the results: the next process reads the rest, and nothing is submitted again."""
     path, process = tmp_path / "replies.sqlite", list[Forked]()
@@ -349,6 +351,7 @@ def test_batches_of_others_are_not_taken(tmp_path: Path) -> None:
     assert all(submitted(batches)[request.digest] == 1 for request in FIVE)
 
 
+@pytest.mark.slow("a race of two processes")
 def test_two_processes_at_once(tmp_path: Path) -> None:
     """Two processes with the same requests submit them once, and both end with all replies in the cache."""
     path, batches = tmp_path / "replies.sqlite", BatchApi(on, looks=5)
@@ -363,6 +366,7 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
     assert kept(path, FIVE) == [f"on number {number}" for number in range(5)]
 
 
+@pytest.mark.slow("a race, and a batch that arrives after a second")
 def test_nobody_takes_what_is_being_submitted_for_lost(tmp_path: Path) -> None:
     """While one submits, and its batch takes longer to arrive than a lost one would, another waits for it."""
     path, batches = tmp_path / "replies.sqlite", BatchApi(on, seconds=1.0)

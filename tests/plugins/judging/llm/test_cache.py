@@ -176,6 +176,7 @@ def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow("a process is killed")
 @pytest.mark.parametrize("reported", [1, 40, 300])
 def test_killed_process_loses_nothing(reported: int, tmp_path: Path) -> None:
     """Whatever was reported as kept before a kill -9 is there afterwards, and the file is sound."""
@@ -199,6 +200,7 @@ def test_killed_process_loses_nothing(reported: int, tmp_path: Path) -> None:
         assert cache.rows("PRAGMA integrity_check") == [("ok",)]
 
 
+@pytest.mark.slow("a race of processes")
 def test_processes_at_once(tmp_path: Path) -> None:
     """Four processes that make the file together and write at once lose no reply of any."""
     path = file_in(tmp_path)

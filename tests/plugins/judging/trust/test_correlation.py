@@ -14,6 +14,7 @@ from scipy import stats
 from graphkit.analysis.estimates import Estimate
 from graphkit.plugins.judging.trust.correlation import GROUPS, pearson, spearman
 from tests.helpers.properties import examples
+from tests.helpers.suites import one_fast
 
 Figure = Callable[[Sequence[float], Sequence[float]], Estimate]
 FIGURES: tuple[Figure, ...] = (pearson, spearman)
@@ -99,7 +100,7 @@ def followed(source: random.Random, items: int) -> tuple[list[int], list[int]]:
     return person, [one if source.random() < 0.6 else source.randint(0, 10) for one in person]
 
 
-@pytest.mark.parametrize("figure", FIGURES)
+@one_fast("figure", FIGURES, "a simulation", 0)
 def test_intervals_hold_the_truth(figure: Figure) -> None:
     """At least as many of 150 drawn samples hold the true correlation as 95% would in 999 of 1000 cases."""
     # The judge's grades have the person's mean and variance; where it draws, the products are 0 on average.
