@@ -177,7 +177,8 @@ class Case:
                 return sorted(chunks, key=lambda chunk: chunk.rank or 0)
         return chunks
 
-    def _rank(self) -> None:
+    def read_ranking(self) -> None:
+        """Compute what the ranking gives; what scores every case calls it, since that is quicker than on demand."""
         chunks = self.chunks
         # A loop costs less here than a comprehension.
         ranks: dict[str, int] = {}
@@ -201,11 +202,11 @@ class Case:
         elif self.answer is None or self.answer.retrieved is None:
             self.unranked = Unscored(NO_RETRIEVAL)
 
-    ranks: dict[str, int] = filled_by(_rank)
-    repeats: bool = filled_by(_rank)
-    hits: list[tuple[int, float]] = filled_by(_rank)
-    gains: list[float] = filled_by(_rank)
-    unranked: Unscored | None = filled_by(_rank)
+    ranks: dict[str, int] = filled_by(read_ranking)
+    repeats: bool = filled_by(read_ranking)
+    hits: list[tuple[int, float]] = filled_by(read_ranking)
+    gains: list[float] = filled_by(read_ranking)
+    unranked: Unscored | None = filled_by(read_ranking)
 
     def at_level(self, level: str) -> Case:
         """Return this case with what its relevant and its ranked ids are at a level, each once.
@@ -307,7 +308,8 @@ class Case:
 
     # Traversal -------------------------------------------------------------------------------------------------------
 
-    def _read_traversal(self) -> None:
+    def read_traversal(self) -> None:
+        """Compute what the traversal gives, as :meth:`read_ranking` does with the ranking."""
         logged = self.answer.traversal if self.answer is not None else None
         self.walk_logged = logged is not None
         self.ordered = not self._unordered and (self.answer is None or self.answer.ordered)
@@ -342,15 +344,15 @@ class Case:
         """The retrieved paths, each a list of steps in the order of their positions."""
         return [self._steps[start:end] for start, end in self._spans]
 
-    walk_logged: bool = filled_by(_read_traversal)
-    ordered: bool = filled_by(_read_traversal)
-    walked_paths: list[list[Edge]] = filled_by(_read_traversal)
-    walked: set[Edge] = filled_by(_read_traversal)
-    _walked_typed: bool = filled_by(_read_traversal)
-    irregular: list[list[TraversalStepStruct]] = filled_by(_read_traversal)
-    directionless: int = filled_by(_read_traversal)
-    _steps: list[TraversalStepStruct] = filled_by(_read_traversal)
-    _spans: list[tuple[int, int]] = filled_by(_read_traversal)
+    walk_logged: bool = filled_by(read_traversal)
+    ordered: bool = filled_by(read_traversal)
+    walked_paths: list[list[Edge]] = filled_by(read_traversal)
+    walked: set[Edge] = filled_by(read_traversal)
+    _walked_typed: bool = filled_by(read_traversal)
+    irregular: list[list[TraversalStepStruct]] = filled_by(read_traversal)
+    directionless: int = filled_by(read_traversal)
+    _steps: list[TraversalStepStruct] = filled_by(read_traversal)
+    _spans: list[tuple[int, int]] = filled_by(read_traversal)
 
     @lazy
     def untyped(self) -> bool:

@@ -196,7 +196,7 @@ class Scorer:
         """Score one question; :meth:`take_rows` adds its values to the totals."""
         job, totals = self.job, self.totals
         case = Case(question, answer, job.commits, job.unordered)
-        if not question.relevant:
+        if not (question.relevant or question.paths):
             note_missing_gold(question, self.questions.path, self.problems)
         answered = False
         if answer is None:
@@ -205,8 +205,13 @@ class Scorer:
             answered = answer.error is None
             if not answered:
                 totals.failed += 1
-            elif (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
-                self._note(case, number)
+            else:
+                if answer.retrieved:
+                    case.read_ranking()
+                if answer.traversal:
+                    case.read_traversal()
+                if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
+                    self._note(case, number)
             if answer.doubts:
                 totals.doubts.add(answer.doubts)
                 self.doubted.append((len(self.names), answer.doubts))
