@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -156,7 +156,7 @@ def refused(_clean_environment: None) -> Iterator[Callable[[], list[str]]]:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, int]]:
-    """The number of times that each line, by file and number, is decoded from now on in this process."""
+    """The number of times that each line, by file and number, is taken as a record from now on in this process."""
     counted: Counter[tuple[str, int]] = Counter()
     parse = RecordReader.parse
 
@@ -164,7 +164,11 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, int]]:
         counted[reader.path.name, number] += 1
         return parse(reader, number, line)
 
+    def one_by_one(reader: RecordReader[Any], numbers: Iterable[int], lines: Iterable[bytes]) -> Iterable[Any]:
+        return map(reader.parse, numbers, lines)
+
     monkeypatch.setattr(RecordReader, "parse", counting)
+    monkeypatch.setattr(RecordReader, "_records", one_by_one)
     return counted
 
 

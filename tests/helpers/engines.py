@@ -48,8 +48,8 @@ _QUIET_PERIOD = {
     LTS_VERSION: "internal.dbms.bolt.netty_server_shutdown_quiet_period",
     NEWEST_VERSION: "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration",
 }
-#: How long a plan is kept, whatever the database holds by then: tests fill and empty it in seconds, and to plan their
-#: queries anew each time costs a server of tests a third of all its time.
+#: How long a plan is kept, whatever the database holds by then: tests fill and empty it in seconds, and Neo4j would
+#: plan a query anew whenever the counts have changed.
 _PLANS_KEPT = ("dbms.cypher.min_replan_interval", "1h")
 
 _FOLDER = Path(__file__).parent / "neo4j"

@@ -49,6 +49,13 @@ class Terminal:
         """Type some characters."""
         os.write(self.master, text.encode())
 
+    def interrupt(self) -> None:
+        """Press Ctrl-C once the command waits for what is typed: of an earlier one Python would know only then."""
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        while stat.read_text().rpartition(")")[2].split()[0] != "S":
+            time.sleep(0.001)
+        os.killpg(self.process.pid, signal.SIGINT)  # what a terminal that controls the process sends
+
     def end(self) -> tuple[int, str]:
         """Wait for the end, and return exit code and standard output."""
         out, _ = self.process.communicate(timeout=60)

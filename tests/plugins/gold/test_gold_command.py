@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -113,7 +111,7 @@ def test_leaving_early(propose: Open, tmp_path: Path) -> None:
         terminal = propose("q2")
         terminal.expect(PROMPT)
         if said == "\x03":
-            os.killpg(terminal.process.pid, signal.SIGINT)  # what a terminal that controls the process sends
+            terminal.interrupt()
         else:
             terminal.type(said)
         assert terminal.end()[0] == (130 if said == "\x03" else 0)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -316,7 +314,7 @@ def test_leaving_a_terminal(keys: str, tmp_path: Path, terminal: list[Terminal])
     one.type("n\n")
     one.expect(PROMPT)
     if keys == "\x03":
-        os.killpg(one.process.pid, signal.SIGINT)  # what a terminal that controls the process sends
+        one.interrupt()
     else:
         one.type(keys)
     code, _ = one.end()
