@@ -170,6 +170,15 @@ def test_files_of_the_map_exist() -> None:
 CODE = [path for folder in ("graphkit", "tests", "docs") for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
+def test_files_named_in_decisions_exist() -> None:
+    """A decision names the files of today; the last parts of a path suffice."""
+    files = [f"/{path.relative_to(ROOT).as_posix()}" for path in (*CODE, *(ROOT / "benchmarks").rglob("*.py"))]
+    pages = [ROOT / "docs" / "decisions.md", *(ROOT / "docs" / "decisions").glob("*.md")]
+    named = {(page.name, name) for page in pages for name in re.findall(r"`([\w./]+\.py)`", page.read_text())}
+    assert len(named) > 30
+    assert {one for one in named if not any(file.endswith(f"/{one[1]}") for file in files)} == {("logs.md", "setup.py")}
+
+
 def test_tests_named_in_code_exist() -> None:
     """Every file and folder below tests/ that the code names is there."""
     named = {

@@ -50,8 +50,9 @@ NUMBERS_ARE_IDS = 'identifiers that are numbers are read as texts: 7 is "7"'
 #: Without one of these bytes a line has no step whose relation says that it was walked backwards.
 _MARK, _ESCAPE = ord(BACKWARDS), ord("\\")
 
-#: How many lines are decoded together.
+#: How many lines are decoded together, and how many bytes they have at most if they are as large as those before.
 _TOGETHER = 64
+_BYTES_TOGETHER = 1 << 20
 
 #: The remedy of a mistake, by its type in pydantic and the models.
 _REMEDIES = {
@@ -296,10 +297,12 @@ class RecordReader(Generic[S]):
 
     def parsed(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[Parsed[S]]:
         """Yield each line with its number and its record, which :meth:`parse` finds slower than some lines together."""
-        lines = iter(lines)
-        while some := list(islice(lines, _TOGETHER)):
+        lines, count = iter(lines), 1
+        while some := list(islice(lines, count)):
             numbers, texts = zip(*some, strict=True)
             yield from zip(numbers, texts, self._records(numbers, texts), strict=True)
+            size = sum(map(len, texts))
+            count = max(1, min(_TOGETHER, _BYTES_TOGETHER * count // (size + 1)))
 
     def _records(self, numbers: Sequence[int], lines: Sequence[bytes]) -> Iterable[S | None]:
         """Return the records of some lines. Those that a problem may be added for are looked at one by one, when they

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.files.decoding import UNDECODED
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import read_lines
 from graphkit.readers.logged import Reader, UnreadableLogError, UnrecognisedLogError, Values
@@ -74,7 +75,7 @@ def readers() -> tuple[list[Reader], list[str]]:
         try:
             found.append(_loaded(installed()[name]))
         except UnreadableLogError as error:
-            problems.append(f"a format is ignored: {error}")
+            problems.append(f"a format is ignored: {error.sentence}")
     return sorted(found, key=lambda reader: (-reader.priority, reader.name)), problems
 
 
@@ -159,7 +160,7 @@ def unnamed_format(path: Path) -> str | None:
         if not OwnRecordsReader.is_foreign(value):
             return None
         return recognised([value], [], str(path))[0].name
-    except (InputError, msgspec.DecodeError):
+    except (InputError, *UNDECODED):
         return None
 
 

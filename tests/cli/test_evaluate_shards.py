@@ -118,6 +118,7 @@ def test_shards_with_a_graph(graph: Graph, tmp_path: Path) -> None:
         (("--on", "processes", "--engine", "cypher"), "--engine cypher can't be used"),
         (("--no-store", "--out", "results", "--on", "proceses"), "Did you mean processes?"),
         (("--no-store", "--out", "results", "--resources", "gpu=1"), "--on names none"),
+        (("--no-store", "--resources", "gpu=1"), "--on names none"),
     ],
 )
 def test_what_shards_refuse(tmp_path: Path, options: tuple[str, ...], said: str) -> None:

@@ -203,3 +203,20 @@ def test_unknown_fields_through_the_library(tmp_path: Path) -> None:
         assert result.warnings == (f"{file}: the field 'retreived' isn't used (2 records; did you mean retrieved?)",)
         with pytest.raises(InputError, match=rf"{file}:1: the field 'retreived' isn't known, in 2 records"):
             graphkit_library.evaluate(given, tmp_path, measures=["EdgeRecall"], strict=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        ('{"run": "r", "question_id": "q1", "answer": "café"}'.encode("latin-1"), "not UTF-8"),
+        (b'{"run": "r", "question_id": "q1", "output": ' + b"[" * 100_000, "nested too deeply"),
+    ],
+    ids=["Latin-1", "deep"],
+)
+def test_a_first_line_that_can_not_be_decoded(first: bytes, said: str, tmp_path: Path) -> None:
+    """The look at a run's first record, which tells logs of other tools, leaves the report to the reader of the run."""
+    run = tiny(tmp_path)
+    run.write_bytes(first + b"\n" + run.read_bytes())
+    done = inside(*SCORE, run, cwd=tmp_path, code=2)
+    assert f"{run}:1: " in done.err
+    assert said in done.err

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -642,7 +642,7 @@ RUN_LINES = [
     b'{"run": "r", "question_id": "q3", "traversal": [{"source": "a:x", "relation": "~CALLS", "target": "a:y"}]}',
     b'{"run": "r", "question_id": "q4", "traversal": [{"source": "a:x", "relation": "\\u007eCALLS", "target": "a:y"}]}',
     b'{"run": "r", "question_id": "q5", "answer": "a\\u003ab: \\"c\\": d"}',
-    b'{"run": "r", "question_id": "q6", "answer": "\\u003a", "answer": "x"}',
+    b'{"run": "r", "question_id": "q6", "answer": "x", "answer": "\\u003a"}',
     b'{"run": "r", "question_id": "q7", "answer": "x", "answer": "y"}',
     b'{"run": "r", "query_id": "q8"}',
     b'{"question_id": "q9", "answer": null}',
@@ -656,22 +656,71 @@ RUN_LINES = [
 ]
 
 
+#: Lines of questions, of which those with expected calls are encoded with what they don't state.
+QUESTION_LINES = [
+    b'{"id": "q1", "question": "?", "relevant": {"a:m.py#x": 2}}',
+    b'{"id": "q2", "question": "?", "paths": [{"steps": [{"source": "a:x", "relation": "~CALLS", "target": "a:y"}]}]}',
+    b'{"id": "q3", "question": "?", "category": "a", "category": "b"}',
+    b'{"id": "q4", "question": "?", "expected_tool_calls": [{"name": "find"}]}',
+    b'{"id": "q5", "question": "?", "mine": 1}',
+    b'{"id": "q6", "question": "x", "question": "\\u003a"}',
+    b'{"id": "q7"}',
+    b"",
+]
+
+
+def read(kind: type[msgspec.Struct], parts: list[list[bytes]], together: bool) -> tuple[list[Any], Problems]:
+    """Return lines with their records, and the problems, by a reader that reads lines together or each alone."""
+    lines = [*enumerate((line for part in parts for line in part), 1)]
+    problems = Problems("skip")
+    reader = RecordReader(Path("lines.jsonl"), kind, problems)
+    if together:
+        return [(number, line, plain(found)) for number, line, found in reader.parsed(lines)], problems
+    return [(number, line, plain(reader.parse(number, line))) for number, line in lines], problems
+
+
+def several(lines: list[bytes]) -> st.SearchStrategy[list[list[bytes]]]:
+    """Draw some of the lines, now and then one of them many times."""
+    drawn = st.tuples(st.sampled_from(lines), st.sampled_from([1, 1, 1, 70]))
+    return st.lists(drawn.map(lambda one: [one[0]] * one[1]), max_size=12)
+
+
 @examples(200)
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(RUN_LINES), st.sampled_from([1, 1, 1, 70])).map(lambda one: [one[0]] * one[1]),
-        max_size=12,
-    )
-)
+@given(several(RUN_LINES))
+@example([[RUN_LINES[0]] * 70, [RUN_LINES[2]] * 70])  # steps that are turned
+@example([[RUN_LINES[0]] * 70, [RUN_LINES[10]] * 200])  # a field that isn't used
+@example([[RUN_LINES[0]] * 70, [RUN_LINES[5]], [RUN_LINES[0]] * 70])  # a key twice, behind an escaped colon
 def test_lines_together_are_read_as_each_alone(parts: list[list[bytes]]) -> None:
     """Lines that are decoded together give the records and problems of each line, whatever stands among them."""
-    lines = [*enumerate((line for part in parts for line in part), 1)]
+    assert read(AnswerStruct, parts, together=True) == read(AnswerStruct, parts, together=False)
 
-    def read(together: bool) -> tuple[list[Any], Problems]:
-        problems = Problems("skip")
-        reader = RecordReader(Path("r.jsonl"), AnswerStruct, problems)
-        if together:
-            return [(number, line, plain(found)) for number, line, found in reader.parsed(lines)], problems
-        return [(number, line, plain(reader.parse(number, line))) for number, line in lines], problems
 
-    assert read(together=True) == read(together=False)
+@examples(200)
+@given(several(QUESTION_LINES))
+@example([[QUESTION_LINES[0]] * 70, [QUESTION_LINES[2]], [QUESTION_LINES[3]] * 9])  # a key twice beside a call
+@example([[QUESTION_LINES[0]] * 70, [QUESTION_LINES[5]], [QUESTION_LINES[0]] * 9])
+@example([[QUESTION_LINES[0]] * 70, [QUESTION_LINES[4]] * 200])
+def test_questions_together_are_read_as_each_alone(parts: list[list[bytes]]) -> None:
+    """So do questions."""
+    assert read(QuestionStruct, parts, together=True) == read(QuestionStruct, parts, together=False)
+
+
+def test_large_lines_are_not_decoded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many lines are decoded together as have a million bytes, so memory doesn't grow with the size of a line."""
+    groups: list[int] = []
+    decode_all = LineDecoder.decode_all
+
+    def counting(decoder: LineDecoder[Any], lines: Any) -> Any:
+        groups.append(len(lines))
+        return decode_all(decoder, lines)
+
+    monkeypatch.setattr(LineDecoder, "decode_all", counting)
+    line = b'{"run":"r","question_id":"q","answer":"%s"}'
+    small, large = line % b"", line % (b"x" * (1 << 19))
+    reader = RecordReader(Path("r.jsonl"), AnswerStruct, Problems())
+    assert len([*reader.parsed(enumerate([small] * 65 + [large] * 5 + [small] * 65))]) == 135
+    # One, 64, and with the small ones after them the large ones, as the lines before were small. Then at most 25.
+    assert groups == [1, 64, 64, 6]
+    groups.clear()
+    assert len([*reader.parsed(enumerate([large] * 5))]) == 5
+    assert groups == [1, 1, 1, 1, 1]

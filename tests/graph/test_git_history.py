@@ -357,7 +357,6 @@ def test_history_as_a_file(shop: Path) -> None:
     assert "note: other/api is a shallow clone, so its history is cut" in cut.err
 
 
-@pytest.mark.slow("a clone is read twice")
 def test_shallow_clone(graph: Graph, shop: Path) -> None:
     """A shallow clone gives its own commits; a later complete reading adds and links the others."""
     git(shop, "clone", "-q", "--depth", "2", f"file://{shop}/api", "shallow")
