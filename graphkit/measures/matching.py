@@ -120,3 +120,19 @@ _relation_of = itemgetter(1)
 def all_typed(edges: set[Edge]) -> bool:
     """Return whether each edge has a relation."""
     return all(map(_relation_of, edges))
+
+
+def common_subsequence(length: int, matches: Iterable[int]) -> int:
+    """Return the length of the longest common subsequence of two sequences.
+
+    ``length`` is that of one; of each item of the other, in order, ``matches`` has a bit for each place where the first
+    one has an equal item.
+
+    >>> common_subsequence(3, [0b100, 0b001, 0b010])
+    2
+    """
+    whole = row = (1 << length) - 1
+    for there in matches:
+        found = row & there
+        row = ((row + found) | (row - found)) & whole
+    return length - row.bit_count()

@@ -15,6 +15,7 @@ from typing import Any
 
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
+from graphkit.measures.matching import common_subsequence
 from graphkit.records.arguments import canonical
 from graphkit.records.structs import ExpectedToolCallStruct, ToolCallStruct
 
@@ -199,14 +200,12 @@ def longest_in_order(expected: Expected, calls: Calls, arguments: bool) -> int:
         else:
             either[one.name] = either.get(one.name, 0) | 1 << place
     names = {name for name, _ in exact}
-    whole = row = (1 << len(expected)) - 1
-    for call in calls:
+
+    def places(call: ToolCallStruct) -> int:
         there = either.get(call.name, 0)
-        if call.name in names:
-            there |= exact.get((call.name, canonical(call.arguments)), 0)
-        found = row & there
-        row = ((row + found) | (row - found)) & whole
-    return len(expected) - row.bit_count()
+        return there | exact.get((call.name, canonical(call.arguments)), 0) if call.name in names else there
+
+    return common_subsequence(len(expected), map(places, calls))
 
 
 @dataclass(frozen=True, slots=True)
