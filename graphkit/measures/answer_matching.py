@@ -17,16 +17,18 @@ NO_GOLD_ANSWER = "no gold answer"
 LONG_GOLD_ANSWER = "the gold answer is longer than 5 words, so an answer may say it in others"
 
 
-def gold_answers(question: QuestionStruct) -> list[str] | Unscored:
+def gold_answers(question: QuestionStruct, any_length: bool = False) -> list[str] | Unscored:
     """Return the texts any of which makes an answer right by its words, or the reason why there is none.
 
-    They are the ``gold_answers``, else the ``expected_output``, else a ``gold_answer`` of at most 5 words.
+    They are the ``gold_answers``, else the ``expected_output``, else a ``gold_answer`` of at most 5 words, or of any
+    number.
     """
     given = question.gold_answers or [question.expected_output or question.gold_answer or ""]
     found = [one for one in given if in_words(one)[0]]
     if not found:
         return Unscored(NO_GOLD_ANSWER, of_question=True)
-    if not (question.gold_answers or question.expected_output) and len(found[0].split()) > LONGEST_ANSWER:
+    given_as_such = any_length or question.gold_answers or question.expected_output
+    if not given_as_such and len(found[0].split()) > LONGEST_ANSWER:
         return Unscored(LONG_GOLD_ANSWER, of_question=True)
     return found
 

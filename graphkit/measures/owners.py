@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
 from graphkit.measures.answer_matching import LONG_GOLD_ANSWER, NO_GOLD_ANSWER
+from graphkit.measures.answer_overlap import NO_TOKENS
 from graphkit.measures.coherence import NO_COMMITS_KNOWN, NO_PIN
 from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS, NO_RESOLUTION
 from graphkit.measures.edges import NO_BOUNDARY, NO_PATH
@@ -34,7 +35,7 @@ OF_QUESTIONS = frozenset(
     (
         *(NO_GOLD, NO_RELEVANT, NO_PATH, NO_BOUNDARY, NO_GOLD_IDS, NO_FILES, NO_SYMBOLS, NO_REPOSITORY, NO_SPAN),
         *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
-        *(LONG_GOLD_ANSWER, NO_EVIDENCE),
+        *(LONG_GOLD_ANSWER, NO_EVIDENCE, NO_TOKENS),
         *(NOTHING_EXPECTED, NO_ARGUMENTS, LARGE_GAINS),
         *(NEITHER, NO_GOLD_CLAIMS),
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures import (
     answer_matching,
+    answer_overlap,
     coherence,
     completeness,
     edges,
@@ -42,6 +43,7 @@ MEASURES: tuple[type[Measure], ...] = (
     *(ranking.Success, ranking.Acc, ranking.Recall, ranking.P, ranking.Rprec, ranking.RR, ranking.AP, ranking.nDCG),
     *(ranking.RetrievedF1, ranking.AnswerContainment, ranking.EvidenceRecall),
     *(answer_matching.AnswerHit, answer_matching.AnswerF1),
+    *(answer_overlap.ExactMatch, answer_overlap.TokenF1, answer_overlap.RougeL),
     *(files.FilePrecision, files.FileRecall, files.SymbolRecall),
     *(tools.ToolRecall, tools.ToolPrecision, tools.ToolExact, tools.ToolInOrder, tools.ArgumentMatch),
     *(seen.StepsToGold, seen.Redundancy, seen.UsedShare),

@@ -105,7 +105,20 @@ def without_articles(text: str) -> str:
     >>> without_articles("The U.S.A.,  an  example")
     'usa example'
     """
-    return " ".join(_ARTICLE.sub(" ", folded(text).translate(_PUNCTUATION)).split())
+    return _bare(folded(text))
+
+
+def squad_normalised(text: str) -> str:
+    """Return text as the scripts of SQuAD and HotpotQA compare it: :func:`without_articles`, but not folded.
+
+    >>> squad_normalised("The  U.S.A., ①"), without_articles("The  U.S.A., ①")
+    ('usa ①', 'usa 1')
+    """
+    return _bare(text.lower())
+
+
+def _bare(text: str) -> str:
+    return " ".join(_ARTICLE.sub(" ", text.translate(_PUNCTUATION)).split())
 
 
 def textless(chunks: Collection[ChunkStruct]) -> bool:

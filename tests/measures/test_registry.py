@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError, MeasureError
+from graphkit.measures.answer_overlap import ExactMatch, RougeL, TokenF1
 from graphkit.measures.base import LAYERS, Measure
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import SymbolRecall
@@ -85,6 +86,10 @@ def test_each_measure_says_what_it_is(kind: type[Measure]) -> None:
         ("average_precision", AP()),
         ("R_Precision", Rprec()),
         ("acc@3", Acc(3)),
+        ("exact_match", ExactMatch()),
+        ("EM", ExactMatch()),
+        ("rougeL", RougeL()),
+        ("squad_f1(yes_no=True)", TokenF1(yes_no=True)),
         ("precision@3", P(3)),
         ("traversal_accuracy", EdgeRecall()),
         ("Traversal_Accuracy(static=True)", EdgeRecall(static=True)),
@@ -310,7 +315,7 @@ ASKED = question(
 @pytest.mark.parametrize("kind", [kind for kind in MEASURES if kind.computed], ids=lambda kind: kind.__name__)
 def test_what_was_not_logged_is_not_scored(kind: type[Measure]) -> None:
     """A record with an answer only is scored by exactly those measures that need nothing else."""
-    record = unlogged(answer="f is it")
+    record = unlogged(answer="f")
     if kind.__name__ in UNLOGGED:
         assert reason(kind(), ASKED, record) == UNLOGGED[kind.__name__]
     else:
