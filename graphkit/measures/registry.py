@@ -12,6 +12,7 @@ from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures import (
     answer_matching,
     answer_overlap,
+    budgets,
     coherence,
     completeness,
     edges,
@@ -47,6 +48,8 @@ MEASURES: tuple[type[Measure], ...] = (
     *(files.FilePrecision, files.FileRecall, files.SymbolRecall),
     *(tools.ToolRecall, tools.ToolPrecision, tools.ToolExact, tools.ToolInOrder, tools.ArgumentMatch),
     *(seen.StepsToGold, seen.Redundancy, seen.UsedShare),
+    *(budgets.Hops, budgets.VisitedNodes, budgets.RepeatedEdges, budgets.StoppingDepth),
+    *(budgets.Latency, budgets.Cost, budgets.PromptTokens, budgets.OutputTokens, budgets.ModelCalls),
     *(judged.FactualCorrectness, judged.Groundedness, judged.HallucinationRate),
     *(judged.Attribution, judged.CitationRecall, judged.CitationPrecision),
     *(judged.RubricGrade, judged.Correct, judged.Faithful, judged.Relevant, judged.Complete),

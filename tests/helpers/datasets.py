@@ -267,7 +267,7 @@ class _Generator:
                 del record[part]
         if self.chance(0.25):
             record["ordered"] = False
-        return record
+        return record | usage(f"{run} {question['id']}")
 
     def calls(self) -> list[dict[str, Any]]:
         calls: list[dict[str, Any]] = []
@@ -289,6 +289,14 @@ class _Generator:
     def expected_calls(self) -> list[dict[str, Any]]:
         calls = self.calls()
         return [{name: one for name, one in call.items() if name in {"name", "arguments"}} for call in calls]
+
+
+def usage(seed: str) -> dict[str, float]:
+    """Return some of what a record may state of its usage, drawn from a seed."""
+    drawn = random.Random(seed)
+    stated = {"latency_ms": drawn.uniform(0, 5000), "cost": drawn.random(), "prompt_tokens": drawn.randrange(9000)}
+    stated |= {"output_tokens": drawn.randrange(500), "model_calls": drawn.randrange(5)}
+    return {name: value for name, value in stated.items() if drawn.random() < 0.8}
 
 
 def generate(folder: Path, seed: int, questions: int = 60) -> Path:

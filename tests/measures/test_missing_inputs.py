@@ -8,6 +8,7 @@ import pytest
 
 from graphkit.measures.answer_matching import NO_GOLD_ANSWER
 from graphkit.measures.base import Unscored
+from graphkit.measures.budgets import NO_GOLD_WALKED, StatedMeasure
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import NO_CHUNK, NO_COMMIT, NO_PIN, NOTHING_TOUCHED, NOTHING_VERSIONED
 from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS
@@ -63,6 +64,11 @@ RECORD: dict[str, Any] = {
     ],
     "traversal": [EDGE],
     "tool_calls": [{"name": "search", "arguments": {"x": 1}, "seen": [FIRST, SECOND]}],
+    "latency_ms": 1000,
+    "cost": 1,
+    "prompt_tokens": 1,
+    "output_tokens": 1,
+    "model_calls": 1,
 }
 
 #: The measures that are computed from a record, by the name of their classes.
@@ -71,7 +77,7 @@ COMPUTED = {kind.__name__: kind for kind in MEASURES if kind.computed}
 #: What they give the record that has it right: 1, but for P (two of five ranks are relevant), the measures of which
 #: less is better, and UsedShare: of the ids, the answer names neither "first" nor "second" as a whole word. The answer
 #: is a sentence: of its 4 tokens for SQuAD (signs left out) gold's one occurs, 2 / 5; for ROUGE, which separates words
-#: by signs, gold's two of 7, 4 / 9.
+#: by signs, gold's two of 7, 4 / 9. The walk is the one gold edge between two nodes.
 RIGHT = dict.fromkeys(COMPUTED, 1.0) | {
     "P": 0.4,
     "Incoherent": 0.0,
@@ -81,10 +87,14 @@ RIGHT = dict.fromkeys(COMPUTED, 1.0) | {
     "ExactMatch": 0.0,
     "TokenF1": 2 / 5,
     "RougeL": 4 / 9,
+    "VisitedNodes": 2.0,
+    "RepeatedEdges": 0.0,
+    "StoppingDepth": 0.0,
 }
 
 RANKED = ("Success", "Acc", "Recall", "P", "Rprec", "RR", "AP", "nDCG", "RetrievedF1")
 PATHS = ("PathExact", "PathInOrder", "PathPrefix")
+LENGTHS = ("Hops", "VisitedNodes", "RepeatedEdges", "StoppingDepth")
 WALKED = ("EdgeRecall", "EdgeF1", "BoundaryRecall", *PATHS)
 CALLS = ("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch")
 IN_TEXTS = ("AnswerContainment", "EvidenceRecall")
@@ -103,13 +113,13 @@ def every(names: tuple[str, ...], value: float | str) -> Expected:
 OF_QUESTION: dict[tuple[str, ...], Expected] = {
     ("paths",): {
         **every(("EdgeRecall", "EdgeF1", *PATHS), NO_GOLD),
-        "EdgePrecision": NO_PATH,
+        **every(("EdgePrecision", "StoppingDepth"), NO_PATH),
         **every(("BoundaryRecall", "BoundaryPrecision"), NO_BOUNDARY),
     },
     ("relevant",): every(RANKED, NO_RELEVANT),
     ("paths", "relevant"): {
         **every(("EdgeRecall", "EdgeF1", *PATHS), NO_GOLD),
-        "EdgePrecision": NO_PATH,
+        **every(("EdgePrecision", "StoppingDepth"), NO_PATH),
         **every(("BoundaryRecall", "BoundaryPrecision"), NO_BOUNDARY),
         **every(RANKED, NO_RELEVANT),
         **every(("CrossRepoPrecision", "CrossRepoRecall"), NO_REPOSITORY),
@@ -152,7 +162,12 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
     # Nothing traversed: 0, but for the precision of nothing.
     (
         {"traversal": []},
-        {**every(WALKED, 0.0), "EdgePrecision": NOTHING_TRAVERSED, "BoundaryPrecision": NO_BOUNDARY_TRAVERSED},
+        {
+            **every((*WALKED, "Hops", "VisitedNodes"), 0.0),
+            "EdgePrecision": NOTHING_TRAVERSED,
+            "BoundaryPrecision": NO_BOUNDARY_TRAVERSED,
+            "StoppingDepth": NO_GOLD_WALKED,
+        },
     ),
     # Neither: no repository was retrieved, either.
     (
@@ -172,7 +187,8 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
             ),
             "Coherence": NO_CHUNK,
             **every(("Incoherent", "OffPin"), NOTHING_TOUCHED),
-            **every(WALKED, 0.0),
+            **every((*WALKED, "Hops", "VisitedNodes"), 0.0),
+            "StoppingDepth": NO_GOLD_WALKED,
             "EdgePrecision": NOTHING_TRAVERSED,
             "BoundaryPrecision": NO_BOUNDARY_TRAVERSED,
             **every(("CrossRepoPrecision", "CrossRepoRecall"), 0.0),
@@ -190,7 +206,7 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
             **every(("Incoherent", "OffPin"), NOTHING_VERSIONED),
         },
     ),
-    ({"traversal": None}, every((*WALKED, "EdgePrecision", "BoundaryPrecision"), NO_TRAVERSAL)),
+    ({"traversal": None}, every((*WALKED, *LENGTHS, "EdgePrecision", "BoundaryPrecision"), NO_TRAVERSAL)),
     (
         {"retrieved": None, "traversal": None},
         {
@@ -199,7 +215,7 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
                 NO_RETRIEVAL,
             ),
             **every(("SymbolRecall", "Coherence"), NO_RETRIEVAL),
-            **every((*WALKED, "EdgePrecision", "BoundaryPrecision"), NO_TRAVERSAL),
+            **every((*WALKED, *LENGTHS, "EdgePrecision", "BoundaryPrecision"), NO_TRAVERSAL),
             **every(("CrossRepoPrecision", "CrossRepoRecall", "Incoherent", "OffPin"), NEITHER_LOGGED),
         },
     ),
@@ -215,7 +231,7 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
             "StepsToGold": "0 of 2 gold ids were seen by the calls",
         },
     ),
-    ({"ordered": False}, every(PATHS, NO_ORDER)),
+    ({"ordered": False}, every((*PATHS, "StoppingDepth"), NO_ORDER)),
     # Chunks without a text are nothing to take identifiers or a span from.
     (
         {"retrieved": [{"id": FIRST, "commit": "1"}, {"id": SECOND, "commit": "2"}]},
@@ -238,6 +254,7 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
         },
     ),
 ]
+OF_RECORD += [({kind.field: None}, {kind.__name__: kind.unlogged}) for kind in StatedMeasure.__subclasses__()]
 
 
 def scored(question: dict[str, Any], record: dict[str, Any]) -> dict[str, float | Unscored]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from graphkit.errors import InputError, MeasureError
 from graphkit.measures.answer_overlap import ExactMatch, RougeL, TokenF1
 from graphkit.measures.base import LAYERS, Measure
+from graphkit.measures.budgets import StatedMeasure
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.integration import NO_ANSWER
@@ -32,6 +33,10 @@ from graphkit.measures.tools import NO_CALLS
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
 from tests.helpers import ROOT
 from tests.helpers.cases import question, reason, unlogged, value
+
+#: The measures of a walk's length, and those that a record states.
+LENGTHS = ("Hops", "VisitedNodes", "RepeatedEdges", "StoppingDepth")
+STATED = ("Latency", "Cost", "PromptTokens", "OutputTokens", "ModelCalls")
 
 #: Values that a parameter may have, by its name; by its type where it isn't listed.
 CHOICES: dict[str, st.SearchStrategy[Any]] = {
@@ -129,9 +134,9 @@ def test_bounds_direction_and_thresholds_fit_together() -> None:
     with_target = 0
     for kind in MEASURES:
         assert kind.lowest is not None
-        # A number of calls has no end, and F1 as published exceeds 1 for a line with several answers.
+        # Effort has no end, and F1 as published exceeds 1 for a line with several answers.
         highest = math.inf if kind.highest is None else kind.highest
-        assert (kind.highest is None) == (kind.__name__ in ("StepsToGold", "AnswerF1"))
+        assert (kind.highest is None) == (kind.__name__ in ("StepsToGold", "AnswerF1", *LENGTHS, *STATED))
         assert kind.lowest < highest
         for bound in (kind.target, kind.severe):
             assert bound is None or kind.lowest <= bound <= highest
@@ -169,13 +174,15 @@ def test_thresholds_belong_to_a_measure_with_its_parameters(
     assert (thresholds.target, thresholds.severe) == (target, severe)
 
 
-def test_lower_is_better_for_five() -> None:
+def test_lower_is_better_for_these() -> None:
     """Only these of graphkit's measures are better when lower."""
     assert [kind.__name__ for kind in MEASURES if not kind.higher_is_better] == [
         "Incoherent",
         "OffPin",
         "StepsToGold",
         "Redundancy",
+        *LENGTHS,
+        *STATED,
         "HallucinationRate",
     ]
 
@@ -295,6 +302,8 @@ UNLOGGED = {
     **dict.fromkeys(("CrossRepoPrecision", "CrossRepoRecall", "Incoherent", "OffPin"), NEITHER_LOGGED),
     **dict.fromkeys(("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch"), NO_CALLS),
     **dict.fromkeys(("StepsToGold", "Redundancy", "UsedShare"), NO_CALLS),
+    **dict.fromkeys(LENGTHS, NO_TRAVERSAL),
+    **{kind.__name__: kind.unlogged for kind in StatedMeasure.__subclasses__()},
 }
 
 #: A question that every measure has something to compare with.
