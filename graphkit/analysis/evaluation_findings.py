@@ -20,7 +20,7 @@ from graphkit.measures.owners import Owner, owner_of
 from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.bounds import equal
 from graphkit.records.repetition_names import system_of
-from graphkit.records.words import counted
+from graphkit.records.words import counted, short_shas
 from graphkit.scoring.export import RunsVerdict
 from graphkit.scoring.repeated_systems import RepeatedSystem
 from graphkit.scoring.results import Evaluation, Row
@@ -230,9 +230,10 @@ def group_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
         held = {name: found[measure].held(result.failed_as) for name, found in groups.items()}
         sign = -1 if lower_is_better(measure) else 1
         worst = sorted((sign * value, name) for name, value in held.items() if value is not None)
-        shown = [f"{name} {two(sign * value)}" for value, name in worst]
+        shown = [f"{short_shas(name)} {two(sign * value)}" for value, name in worst]
         text = listed(shown, 4) if shown else f"no question has a {by}"
-        yield BriefLine("group", f"{result.run}: {measure} by {by}: {text}", 70)
+        overlap = "; slices overlap" if result.slices is not None and result.slices.overlap else ""
+        yield BriefLine("group", f"{result.run}: {measure} by {by}: {text}{overlap}", 70)
 
 
 def unscored_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:

@@ -23,6 +23,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource, answering_model
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import known_measure, parse_measure, resolve_measures
+from graphkit.records.option_values import By
 from graphkit.records.plugins import installed, load
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repetitions_by_name
@@ -32,7 +33,7 @@ from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.export import gates_of
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, repeated_systems
-from graphkit.scoring.results import ROWS, Evaluation, Label
+from graphkit.scoring.results import ROWS, Evaluation
 from graphkit.scoring.run_pass import RunPass
 
 if TYPE_CHECKING:
@@ -64,8 +65,6 @@ class EvaluationPlan:
         The model that answered, if `graphkit run` noted none.
     undirected, untyped
         Whether to compare edges without their direction, and without their relations.
-    by
-        The label by which to group means.
     gates
         With measures as the user writes them.
     """
@@ -78,11 +77,15 @@ class EvaluationPlan:
     answered_by: str | None = None
     undirected: bool = False
     untyped: bool = False
-    by: Label | None = None
 
     def __post_init__(self) -> None:
         """Refuse unknown measures and gates at once, before anything is read or started."""
         _ = self.measures, self._kappa_gate
+
+    @property
+    def by(self) -> By | None:
+        """What the means are grouped by."""
+        return self.options.by
 
     @property
     def facts(self) -> dict[str, str]:

@@ -25,6 +25,7 @@ from graphkit.cli.base import (
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import (
     ANSWERED_BY,
+    BY,
     CONFIG,
     DATASET,
     MEASURE,
@@ -43,6 +44,7 @@ from graphkit.cli.options import (
     one_run,
 )
 from graphkit.errors import InputError
+from graphkit.records.option_values import By
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -82,9 +84,7 @@ class ScoringOptions:
     k: int | None = option("--k", "Cut off measures that name no cut-off at K.", min=1)
     engine: Literal["python", "cypher"] = option("--engine", "Engine that computes the measures.", default="python")
     config: Path | None = CONFIG
-    by: Literal["category", "difficulty", "group"] | None = option(
-        "--by", "Also print the means within each category, difficulty or group."
-    )
+    by: By | None = BY
     undirected: bool = UNDIRECTED
     untyped: bool = UNTYPED
     unordered: bool = UNORDERED
@@ -415,7 +415,6 @@ def planned(
         answered_by=given.answered_by,
         undirected=scoring.undirected,
         untyped=scoring.untyped,
-        by=scoring.by,
     )
 
 

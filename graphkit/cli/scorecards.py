@@ -9,10 +9,11 @@ from graphkit.analysis.repetitions import Repetitions
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.measures.outcome import stage_counts, two_by_two
+from graphkit.records.option_values import By
 from graphkit.records.usage import Spread
-from graphkit.records.words import counted, shown
+from graphkit.records.words import counted, short_shas, shown
 from graphkit.scoring.measure_summaries import NOTES, mean_in_words, scored_in_words, shown_mean
-from graphkit.scoring.results import Evaluation, Label
+from graphkit.scoring.results import Evaluation
 
 
 def print_scoreboard(results: Sequence[Evaluation], hidden: Collection[str] = ()) -> None:
@@ -91,7 +92,7 @@ def print_clusters(results: Sequence[Evaluation]) -> None:
                 print_line(f"* {caution}")
 
 
-def print_groups(results: Sequence[Evaluation], by: Label) -> None:
+def print_groups(results: Sequence[Evaluation], by: By) -> None:
     """Print the mean of each measure within each group of questions, for each run."""
     for result in results:
         groups = result.grouped(by)
@@ -102,12 +103,14 @@ def print_groups(results: Sequence[Evaluation], by: Label) -> None:
         sizes = {
             name: max((summary.total for summary in measures.values()), default=0) for name, measures in groups.items()
         }
-        columns = ["measure", *(f"{name} ({size})" for name, size in sizes.items())]
+        columns = ["measure", *(f"{short_shas(name)} ({size})" for name, size in sizes.items())]
         rows = [
             [name, *(mean_in_words(measures[name], result.failed_as) for measures in groups.values())]
             for name in result.measures
         ]
         print_table(f"{result.run} by {by}, with the number of questions", columns, rows)
+        if result.slices is not None and result.slices.note:
+            print_line(result.slices.note)
 
 
 def print_scorecard(card: Scorecard, hidden: Collection[str] = ()) -> None:

@@ -19,4 +19,5 @@ __all__ = [
     "results_folder",
     "run_pass",
     "score_intervals",
+    "slices",
 ]

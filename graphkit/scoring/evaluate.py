@@ -21,7 +21,7 @@ from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.progress import Progress, quiet
 from graphkit.scoring.clustered_intervals import ClusteredMeans
 from graphkit.scoring.options import EvaluationOptions
-from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
+from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.run_pass import RunPass, known_from_files, reasons_of_gold
 
@@ -145,10 +145,11 @@ def evaluate_pass(
         # Outcomes judge paths by the direction of their edges, which measures without direction ignore.
         decided = selection.by_outcome and all(getattr(measure, "directed", True) for measure in chosen)
         options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or decided)
-    if options.cluster is not None:
+    judged = None
+    if options.cluster is not None or options.slices is not None:
         options = dataclasses.replace(options, keep_rows=True)
-
-    judged = partial(_judged, run.dataset, scores, options.cluster) if scores or options.cluster is not None else None
+    if scores or options.cluster is not None or options.slices is not None:
+        judged = partial(_judged, run.dataset, scores, options)
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
     if store is not None:
         from graphkit.scoring.graph_scoring import GraphScoring
@@ -166,12 +167,16 @@ def evaluate_pass(
     return dataclasses.replace(result, warnings=(*result.warnings, *warnings), places=run.dataset.places())
 
 
-def _judged(dataset: Dataset, scores: Sequence[Score], cluster: ClusterBy | None, result: Evaluation) -> Evaluation:
-    """Return a result with the scores that others gave, and with intervals over clusters."""
+def _judged(dataset: Dataset, scores: Sequence[Score], options: EvaluationOptions, result: Evaluation) -> Evaluation:
+    """Return a result with the scores that others gave, the slices of its questions, and intervals over clusters."""
     result = result.with_scores(scores, reasons_of_gold(dataset, scores))
-    if cluster is None:
+    if options.slices is not None:
+        from graphkit.scoring.slices import Slices
+
+        result = dataclasses.replace(result, slices=Slices.of_dataset(options.slices, dataset))
+    if options.cluster is None:
         return result
-    clusters = QuestionClusters.of_dataset(cluster, dataset)
+    clusters = QuestionClusters.of_dataset(options.cluster, dataset)
     return dataclasses.replace(result, clustered=ClusteredMeans.of(clusters, result.measures, result.held_values))
 
 

@@ -9,8 +9,10 @@ from typing import Literal
 
 from graphkit.files.problems import OnError
 from graphkit.measures.base import Measure
+from graphkit.records.option_values import By
 from graphkit.records.unanswered import CountedAs
 from graphkit.scoring.question_clusters import ClusterBy
+from graphkit.scoring.results import LABELS
 
 Engine = Literal["python", "cypher"]
 
@@ -59,6 +61,9 @@ class EvaluationOptions:
     cluster
         Give the means intervals over clusters of questions, which alone count as independent: those that share a
         repository (``"repo"``), a set of repositories (``"repo-set"``), a category or a group.
+    by
+        Also group the questions by what their gold has in the graph (:func:`graphkit.scoring.slices.slices_of`), such
+        as ``"hops"``. Groups by category, difficulty or group need no option.
     keep
         Store only some questions of the run, such as ``"failures"``, ``"sample=1000"`` or
         ``"EdgeRecall < 0.5 and category == 'imports'"``, or several of these; see :mod:`graphkit.scoring.selection`.
@@ -82,8 +87,14 @@ class EvaluationOptions:
     origin: str | Path | None = None
     failed_as: CountedAs = "worst"
     cluster: ClusterBy | None = None
+    by: By | None = None
     keep: str | Sequence[str] = ()
     hash_gold: bool = True
+
+    @property
+    def slices(self) -> By | None:
+        """What the questions are sliced by if their gold decides it; None if their labels do."""
+        return None if self.by in LABELS else self.by
 
     @property
     def source(self) -> str | None:

@@ -16,6 +16,7 @@ from graphkit.measures.owners import confirmed, known_reasons
 from graphkit.measures.registry import bounds_of
 from graphkit.records.ids import Places
 from graphkit.records.notebook_html import block
+from graphkit.records.option_values import By
 from graphkit.records.unanswered import CountedAs, counted_value
 from graphkit.records.usage import Spread
 from graphkit.records.words import NO_LABEL, counted, shown
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from graphkit.records.scores import Score
     from graphkit.scoring.clustered_intervals import ClusteredMeans
     from graphkit.scoring.known_share import KnownShare
+    from graphkit.scoring.slices import Slices
 
 
 Label = Literal["category", "difficulty", "group"]
@@ -148,6 +150,8 @@ class Evaluation:
         How many edges were compared without their relation.
     clustered
         The means with intervals over clusters of questions, if requested.
+    slices
+        The slices of questions by their gold, if requested.
     intervals, squares
         Of a result without rows: the intervals of the held values that were kept, and the sums of the squares of the
         values, from which the others follow.
@@ -177,6 +181,7 @@ class Evaluation:
     ended: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     relations: RelationCounts = field(default=RelationCounts(), repr=False)
     clustered: ClusteredMeans | None = field(default=None, repr=False)
+    slices: Slices | None = field(default=None, repr=False)
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict, repr=False)
     squares: Mapping[str, float] = field(default_factory=dict, repr=False)
     places: Places = field(default_factory=Places, repr=False, compare=False)
@@ -294,24 +299,47 @@ class Evaluation:
             return {name: dict(counts) for name, counts in self.ended.items()}
         return {"two_by_two": dataclasses.asdict(two_by_two(outcomes)), "stages": stage_counts(outcomes)}
 
-    def grouped(self, by: Label) -> dict[str, dict[str, Summary]]:
-        """Return the summary of each measure within each category, difficulty or group, sorted by its name.
+    def grouped(self, by: By) -> dict[str, dict[str, Summary]]:
+        """Return the summary of each measure within each group of questions, sorted by its name.
 
         Questions without one are the group ``"(none)"``. The result is empty if no question has one.
+
+        Raises
+        ------
+        InputError
+            The groups follow from the gold (:mod:`graphkit.scoring.slices`), and the run was evaluated without them.
         """
         if not self.rows:
             return {name: dict(group) for name, group in self.groups.get(by, {}).items()}
-        place = LABELS.index(by)
-        members: dict[str, list[Row]] = {}
-        for row in self.rows:
-            members.setdefault(row.labels[place] or NO_LABEL, []).append(row)
+        members = {name: [*map(self._rows.__getitem__, some)] for name, some in self.members(by).items()}
         if set(members) <= {NO_LABEL}:
             return {}
         names = [*self.measures]
         return {
             label: {name: one.within(self.measures[name]) for name, one in self._summaries(names, names, rows).items()}
-            for label, rows in sorted(members.items())
+            for label, rows in members.items()
         }
+
+    @cached_property
+    def _rows(self) -> dict[str, Row]:
+        return {row.question: row for row in self.rows}
+
+    def members(self, by: By) -> dict[str, list[str]]:
+        """Return the questions of each group in the order of the rows; see :meth:`grouped`."""
+        found: dict[str, list[str]] = {}
+        if by in LABELS:
+            place = LABELS.index(by)
+            for row in self.rows:
+                found.setdefault(row.labels[place] or NO_LABEL, []).append(row.question)
+            return dict(sorted(found.items()))
+        if self.slices is None or self.slices.by != by:
+            what = f"the result of {self.run} doesn't say the {by} of a question"
+            raise InputError(what, remedy=f"Evaluate the run's file with --by {by}.")
+        found = {name: [] for name in self.slices.members()}
+        for row in self.rows:
+            for name in self.slices.of[row.question]:
+                found[name].append(row.question)
+        return found
 
     def _summaries(
         self, columns: Sequence[str], measures: Iterable[str], rows: Sequence[Row] | None = None
@@ -347,6 +375,7 @@ class Evaluation:
             "warnings": list(self.warnings),
             **({"relations": self.relations.as_json()} if self.relations.sentences else {}),
             **({"clustered": self.clustered.as_json()} if self.clustered is not None else {}),
+            **({"slices": self.slices.as_json()} if self.slices is not None else {}),
             **({"kept": dataclasses.asdict(self.kept)} if self.kept is not None else {}),
             **({"known": self.known.as_json()} if self.known is not None else {}),
             **(
@@ -357,8 +386,9 @@ class Evaluation:
         }
 
     def groups_as_json(self) -> dict[str, Any]:
-        """Return the summaries by those of category, difficulty and group that questions have."""
-        found = {by: self.grouped(by) for by in LABELS}
+        """Return the summaries by those of category, difficulty and group that questions have, and by the slices."""
+        kinds: list[By] = [*LABELS, *([self.slices.by] if self.slices is not None else [])]
+        found = {by: self.grouped(by) for by in kinds}
         return {by: {name: _as_json(group) for name, group in groups.items()} for by, groups in found.items() if groups}
 
     def records(self) -> Iterator[Score]:

@@ -207,7 +207,11 @@ def test_pipes_get_no_blanks(full: tuple[str, ...], stored: Graph, shop: Path) -
 # Without a database ------------------------------------------------------------------------------------------------
 
 
-@one_fast("by", ["category", "repo", "relation"], "each grouping compares files and graph")
+@one_fast(
+    "by",
+    ["category", "group", "repo", "relation", "hops", "boundary", "commit"],
+    "each grouping compares files and graph",
+)
 def test_two_files_start_no_database(by: str, shop: Path, stored: Graph, tmp_path: Path) -> None:
     """Two run files are compared without a database, by the same figures, edges and groups as in the graph."""
     nowhere = {"NEO4J_URI": "bolt://127.0.0.1:9"}

@@ -24,6 +24,7 @@ from graphkit.cli.base import (
 from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import (
     ALLOW_STALE,
+    BY,
     DATASET,
     FAILED_AS,
     MEASURE,
@@ -34,7 +35,7 @@ from graphkit.cli.options import (
     ReadingOptions,
 )
 from graphkit.errors import InputError
-from graphkit.records.option_values import Drop
+from graphkit.records.option_values import By, Drop
 from graphkit.records.option_values import drop as read_drop
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class ComparingOptions:
 
     measure: list[str] | None = MEASURE
     primary: str | None = option("--first MEASURE", "Test this measure alone: the others are shown, and don't decide.")
-    by: Literal["category", "difficulty", "repo", "relation"] | None = option("--by", "Also compare within each group.")
+    by: By | None = BY
     cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
         "--cluster", "Take questions of one repository, set of repositories, category or group as dependent."
     )

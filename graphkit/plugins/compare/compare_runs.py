@@ -18,14 +18,14 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.failures import failures
-from graphkit.graph.knowledge import invalid_questions, question_ids
+from graphkit.graph.knowledge import invalid_questions, known_places, question_ids
 from graphkit.graph.known_names import partial_runs, require_run, run_source
 from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import read_questions
 from graphkit.measures.base import Measure
+from graphkit.measures.case import Case
 from graphkit.measures.registry import compares_relations
 from graphkit.plugins.compare.compared_runs import (
-    By,
     ComparedRun,
     ComparisonSource,
     RunFacts,
@@ -38,13 +38,18 @@ from graphkit.plugins.compare.compared_runs import (
 from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.plugins.compare.stored_runs import StoredRun, pooled_run, stored_runs
+from graphkit.records.commits import CommitGraph
+from graphkit.records.option_values import By
 from graphkit.records.repetition_names import repetitions_by_name
+from graphkit.records.structs import GoldPathStruct, QuestionStruct, StepStruct
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.usage import figures_of, summarised
 from graphkit.records.words import NO_LABEL, counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
 from graphkit.scoring.repeated_systems import repeated_in_words
+from graphkit.scoring.results import LABELS
+from graphkit.scoring.slices import Slices
 
 
 def compare_runs(
@@ -244,14 +249,28 @@ def _warnings(
 
 def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
     """Return the questions of each group, in the order of the groups' names."""
+    rows = read_questions(store, "read/question_groups", sorted(question_ids(store, dataset)), {"dataset": dataset})
+    if by not in LABELS:
+        commits = CommitGraph()
+        commits.places = known_places(store, dataset)
+        return Slices.of_cases(by, (_asked(row, commits) for row in rows)).members()
     members: dict[str, set[str]] = {}
-    for row in read_questions(
-        store, "read/question_groups", sorted(question_ids(store, dataset)), {"dataset": dataset}
-    ):
-        value: Any = row[{"repo": "repositories", "relation": "relations"}.get(by, by)]
-        for name in (value or [None]) if isinstance(value, list) else [value]:
-            members.setdefault(str(name) if name else NO_LABEL, set()).add(str(row["question"]))
+    for row in rows:
+        members.setdefault(str(row[by] or NO_LABEL), set()).add(str(row["question"]))
     return dict(sorted(members.items()))
+
+
+def _asked(row: Mapping[str, Any], commits: CommitGraph) -> Case:
+    """Return the case of a question in the graph with what its slices follow from."""
+    paths = []
+    for path in row["paths"]:
+        parts = zip(*(path[name] for name in ("sources", "targets", "relations", "optional")), strict=True)
+        steps = [StepStruct(one, other, relation or None, free) for one, other, relation, free in parts]
+        paths.append(GoldPathStruct(id=path["id"], group=path["group"], steps=steps, ordered=path["ordered"]))
+    relevant = dict.fromkeys(row["relevant_ids"] or (), 1.0)
+    # The pins of the stack, too: the question's own come first.
+    pins = dict([*row["stack_pins"], *row["pins"]])
+    return Case(QuestionStruct(row["question"], "", commits=pins, paths=paths, relevant=relevant), None, commits)
 
 
 def _clusters(store: Store, dataset: str, questions: Iterable[str], by: ClusterBy) -> QuestionClusters:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphkit.analysis.run_differences import Values
 from graphkit.analysis.scales import Scale, scale_of
@@ -31,7 +31,6 @@ from graphkit.scoring.relation_counts import RelationCounts
 if TYPE_CHECKING:
     from graphkit.analysis.explanations import Explanation
 
-By = Literal["category", "difficulty", "repo", "relation"]
 
 Golds = Mapping[str, Mapping[str, str | None]]
 

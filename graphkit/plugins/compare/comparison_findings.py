@@ -46,9 +46,12 @@ def comparison_brief(
         findings.append(BriefLine("plan", compared.plan[0].sentence, 86))
     for group in compared.groups[1 : GROUPS + 1]:
         result = group.results[0]
-        findings.append(BriefLine("group", f"{group.name} ({result.questions}): {result.measure} {change(result)}", 60))
+        title = f"{compared.title(group)} ({result.questions})"
+        findings.append(BriefLine("group", f"{title}: {result.measure} {change(result)}", 60))
     if (more := len(compared.groups) - 1 - GROUPS) > 0:
         findings.append(BriefLine("group", f"{counted(more, 'more group')}", 60))
+    if compared.overlap:
+        findings.append(BriefLine("group", compared.overlap, 60))
     findings += _movers(compared)
     if compared.different_gold:
         findings.append(BriefLine("unscored", f"other gold, so not compared: {listed(compared.different_gold)}", 70))

@@ -22,7 +22,6 @@ from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
 from graphkit.plugins.compare.changed_gold import GoldDifference, GoldOfBoth, is_walked, with_questions
 from graphkit.plugins.compare.compared_runs import (
-    By,
     ComparisonSource,
     RunUsage,
 )
@@ -32,13 +31,13 @@ from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct, QuestionStruct
-from graphkit.records.words import NO_LABEL
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.repeated_systems import RepeatedSystem, pooled
-from graphkit.scoring.results import Evaluation
+from graphkit.scoring.results import LABELS, Evaluation
 from graphkit.scoring.run_pass import RunPass, invalid_by_files
+from graphkit.scoring.slices import Slices
 
 #: Why a baseline lacks a question whose gold has other names in the later dataset.
 NOT_MAPPED = "its gold names what the other dataset doesn't hold, and no rename is recorded"
@@ -235,7 +234,7 @@ def _logs_source(
 ) -> ComparisonSource:
     """Return scored logs as a comparison sees them, with the edges of moved questions."""
     asked, by, cluster = logs[0].dataset, options.get("by"), options.get("cluster")
-    members = _members_by_gold(asked, by) if by in ("repo", "relation") else None
+    members = None if by is None or by in LABELS else Slices.of_dataset(by, asked).members()
     source = results_source(
         scored[0].result,
         scored[1].result,
@@ -281,21 +280,6 @@ def _answers(run_file: Path, questions: Collection[str]) -> dict[str, AnswerStru
     if not questions or not run_file.is_file():
         return {}
     return {one.question_id: one for one in _records(run_file, AnswerStruct) if one.question_id in questions}
-
-
-def _members_by_gold(dataset: Dataset, by: By | None) -> dict[str, set[str]]:
-    """Return the questions of each repository or relation of gold; a question may be in several."""
-    members: dict[str, set[str]] = {}
-    places = dataset.places()
-    for question in _records(dataset.questions_file, QuestionStruct):
-        steps = [step for path in question.paths for step in path.steps]
-        if by == "repo":
-            found = places.named(node for step in steps for node in (step.source, step.target))
-        else:
-            found = {step.relation for step in steps if step.relation}
-        for name in found or {NO_LABEL}:
-            members.setdefault(name, set()).add(question.id)
-    return dict(sorted(members.items()))
 
 
 def _records(path: Path, kind: type[_Record]) -> Iterator[_Record]:

@@ -24,7 +24,7 @@ def print_comparison(compared: RunComparison) -> None:
         columns.append("clusters")
         print_line(f"{compared.clusters.sentence}.")
     for group in compared.groups if compared.with_failed else ():
-        title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
+        title = f"{second} minus {first}" + (f", {compared.title(group)}" if group.name else "")
         print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
         if (marks := legend(group.results)) is not None:
             print_line(marks)
@@ -34,7 +34,7 @@ def print_comparison(compared: RunComparison) -> None:
                 if accuracy.low is not None and accuracy.high is not None:
                     shares += f" [{accuracy.low:+.1f}, {accuracy.high:+.1f}]"
                 print_line(f"{result.measure}: accuracy {shares}: {accuracy.reading}")
-    for sentence in compared.scope():
+    for sentence in (*compared.scope(), *([compared.overlap] if compared.overlap else [])):
         print_line(f"{sentence[0].upper()}{sentence[1:]}.")
     _print_with_failed(compared)
     _print_plan(compared.plan)

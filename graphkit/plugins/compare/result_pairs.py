@@ -12,7 +12,6 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.measures.registry import compares_relations
 from graphkit.plugins.compare.compared_runs import (
-    By,
     ComparedRun,
     ComparisonSource,
     LostMeasure,
@@ -26,7 +25,7 @@ from graphkit.plugins.compare.compared_runs import (
 from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.records.unanswered import FailedAs
-from graphkit.records.words import NO_LABEL, counted
+from graphkit.records.words import counted
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.repeated_systems import RepeatedSystem
 from graphkit.scoring.results import LABELS, Evaluation
@@ -101,7 +100,7 @@ def results_source(
     if clusters is None and cluster is not None:
         clusters = _clusters(first, cluster)
     if members is None:
-        members = _members(first, by) if by is not None else {}
+        members = {name: set(some) for name, some in first.members(by).items()} if by is not None else {}
     old, new = (_compared_run(one, names, systems) for one in (first, second))
     if not baseline:
         strict = {name: {**column, **old.strict[name]} for name, column in old.values.items()}
@@ -163,14 +162,6 @@ def _not_held(first: Evaluation, second: Evaluation) -> Iterator[LostMeasure]:
     for name, summary in first.measures.items():
         if name not in second.measures and summary.scored:
             yield LostMeasure(name, summary.scored, "its results don't hold this measure")
-
-
-def _members(result: Evaluation, by: By) -> dict[str, set[str]]:
-    members: dict[str, set[str]] = {}
-    place = [*LABELS].index(by)  # type: ignore[arg-type]
-    for row in result.rows:
-        members.setdefault(row.labels[place] or NO_LABEL, set()).add(row.question)
-    return dict(sorted(members.items()))
 
 
 def _clusters(result: Evaluation, by: ClusterBy) -> QuestionClusters:

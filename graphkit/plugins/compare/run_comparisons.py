@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphkit.analysis.findings import listed, two
@@ -22,9 +24,11 @@ from graphkit.plugins.compare.sample_plans import SamplePlan, planned
 from graphkit.plugins.compare.verdict_notes import legend, why_unclear, with_counts
 from graphkit.records.bounds import equal
 from graphkit.records.notebook_html import Drawn, bar, block
+from graphkit.records.option_values import By
 from graphkit.records.unanswered import FailedAs
-from graphkit.records.words import counted
+from graphkit.records.words import counted, short_shas
 from graphkit.scoring.question_clusters import QuestionClusters
+from graphkit.scoring.slices import overlap_in_words
 
 if TYPE_CHECKING:
     from graphkit.analysis.explanations import Explanation
@@ -85,6 +89,8 @@ class RunComparison:
     ----------
     source
         Both runs as they were compared.
+    by
+        What the groups but the first are by, if requested.
     left_out, unscored
         For each measure, the number of questions that only one of the runs was scored on, and that neither was: they
         are not compared. A measure without a common question is in no group, and if all are lost, there is no result.
@@ -126,6 +132,7 @@ class RunComparison:
 
     source: ComparisonSource = field(repr=False, compare=False)
     groups: tuple[Group, ...]
+    by: By | None
     movers: tuple[Mover, ...]
     left_out: Mapping[str, int]
     unscored: Mapping[str, int]
@@ -376,6 +383,16 @@ class RunComparison:
         notes += [*(one.sentence for one in self.plan[:1]), *moved, *self.warnings]
         return block(self.verdict, columns, [_drawn_pair(one) for one in self.with_failed], notes)
 
+    @property
+    def overlap(self) -> str:
+        """A sentence on groups that share questions; an empty text if they partition them."""
+        return "" if self.by is None else overlap_in_words(self.by, Counter(chain(*self.source.members.values())))
+
+    def title(self, group: Group) -> str:
+        """Return the name of a group as a title shows it: of a number, with what it counts."""
+        name = short_shas(group.name or "")
+        return f"{self.by} {name}" if name.isdecimal() else name
+
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit compare --json`` prints."""
         return {
@@ -386,6 +403,7 @@ class RunComparison:
                 {"name": group.name, "measures": [dataclasses.asdict(one) for one in group.results]}
                 for group in self.groups
             ],
+            "overlap": self.overlap or None,
             "movers": [{**dataclasses.asdict(one), "delta": one.delta} for one in self.movers],
             "questions": self.questions,
             "left_out": dict(self.left_out),

@@ -17,9 +17,10 @@ from graphkit.analysis.run_differences import ComparingTask, Values, compare_tas
 from graphkit.analysis.scales import Scale
 from graphkit.errors import InputError, did_you_mean
 from graphkit.measures.registry import known_measure, lower_is_better, worst_of
-from graphkit.plugins.compare.compared_runs import By, ComparisonSource, GoldComparison, LostMeasure
+from graphkit.plugins.compare.compared_runs import ComparisonSource, GoldComparison, LostMeasure
 from graphkit.plugins.compare.run_comparisons import UNLOGGED, Group, Incomplete, Loss, Mover, RunComparison
 from graphkit.records.bounds import equal, over, under
+from graphkit.records.option_values import By
 from graphkit.records.unanswered import MISSING, FailedAs
 from graphkit.scoring.clustered_intervals import clustered_interval
 from graphkit.scoring.intervals import RESAMPLES, SEED, interval
@@ -34,7 +35,8 @@ class PairingOptions(TypedDict, total=False):
     Attributes
     ----------
     by
-        Also compare within each category, difficulty, gold repository or gold relation; a question may be in several.
+        Also compare within the questions of each category, difficulty or group, or of each slice by their gold
+        (:mod:`graphkit.scoring.slices`); a question may be in several.
     cluster
         Take as independent only clusters of questions, by the repositories of their gold, their category or group.
     resamples, seed
@@ -288,6 +290,7 @@ class Pairs:
         return RunComparison(
             source=source,
             groups=groups,
+            by=self.options.get("by"),
             movers=self.movers(),
             left_out=self.left_out(),
             scored={name: len(column) for name, column in self._strict()[0].items()},

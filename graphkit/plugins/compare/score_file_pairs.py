@@ -25,7 +25,7 @@ from graphkit.records.unanswered import MISSING, is_failure, is_stale, is_unlogg
 from graphkit.records.words import NO_LABEL
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
-from graphkit.scoring.results import NOT_GIVEN
+from graphkit.scoring.results import LABELS, NOT_GIVEN
 
 
 def compare_scores(
@@ -63,8 +63,8 @@ def _scores_source(
     """Return the scores of two runs as a comparison sees them; see :func:`compare_scores`."""
     refuse_itself(first, second)
     by, cluster = options.get("by"), options.get("cluster")
-    if by in ("repo", "relation"):
-        raise InputError(f"scores don't say the {by} of a question", remedy="Compare by category or difficulty.")
+    if by is not None and by not in LABELS:
+        raise InputError(f"scores don't say the {by} of a question", remedy=f"Compare by {', '.join(LABELS)}.")
     refuse_repositories("scores", cluster)
     every = read_confirmed(files, problems if problems is not None else Problems())
     for run in (first, second):
