@@ -230,7 +230,8 @@ def group_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
         held = {name: found[measure].held(result.failed_as) for name, found in groups.items()}
         sign = -1 if lower_is_better(measure) else 1
         worst = sorted((sign * value, name) for name, value in held.items() if value is not None)
-        shown = [f"{short_shas(name)} {two(sign * value)}" for value, name in worst]
+        named = ((value, f"{by} {name}" if name.isdecimal() else short_shas(name)) for value, name in worst)
+        shown = [f"{name} {two(sign * value)}" for value, name in named]
         text = listed(shown, 4) if shown else f"no question has a {by}"
         overlap = "; slices overlap" if result.slices is not None and result.slices.overlap else ""
         yield BriefLine("group", f"{result.run}: {measure} by {by}: {text}{overlap}", 70)

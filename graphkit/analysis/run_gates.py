@@ -151,7 +151,13 @@ class RunGates:
         if result.run not in systems:
             what = f"pass^{self.pass_k} is of a system that several runs repeat, and {result.run} is one run"
             raise InputError(what, where="--pass-k", remedy="Name its repetitions: NAME@1, NAME@2 and so on.")
-        for measure, _ in (*self.under, *self.over):
+        if self.over:
+            raise InputError(
+                "--pass-k holds a share of right repetitions, of which more is better, and --fail-over is for less",
+                where=f"--fail-over {self.over[0][0]}",
+                remedy=f"Give the least share: --fail-under {self.over[0][0]}=0.8. --pass-at says what is right.",
+            )
+        for measure, _ in self.under:
             self.passing.passed(measure, ())  # refuses a measure of which nothing says what passes
         return pooled(result.run, systems[result.run].repetitions, pass_k=self.pass_k, passing=self.passing)
 

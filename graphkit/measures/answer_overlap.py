@@ -31,8 +31,9 @@ class ExactMatch(Measure):
     Gold answers are those of ``AnswerHit``, and texts are compared as SQuAD and HotpotQA do: without regard to case,
     punctuation, white space and the words a, an and the. A gold answer of which that leaves nothing is left out. If a
     gold answer names a node of the question's gold, by its id or by a path or symbol that no other one has, its other
-    names count as well: ``web:src/a.ts#submit``, ``src/a.ts#submit`` and ``submit``. ``AnswerHit`` looks for a gold
-    answer anywhere in the answer, so that a sentence around it doesn't matter there; here it does.
+    names count as well: ``web:src/a.ts#submit``, ``src/a.ts#submit`` and ``submit``; it must be spelled as in the gold.
+    ``AnswerHit`` looks for a gold answer anywhere in the answer, so that a sentence around it doesn't matter there, but
+    it knows no other names of nodes. Punctuation isn't compared, as in SQuAD: C++ equals C.
     """
 
     source = "exact match of SQuAD (Rajpurkar et al. 2016) and HotpotQA (Yang et al. 2018)"

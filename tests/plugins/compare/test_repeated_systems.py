@@ -106,6 +106,7 @@ def test_pass_k_needs_repetitions(place: Path) -> None:
     for more, said in (
         (("--fail-under", "EdgeRecall=0.1", "--pass-k", 4), "pass^4 needs 4 repetitions, and mine has 3"),
         (("--pass-k", 2), "and there is none"),
+        (("--fail-over", "EdgeRecall=2", "--pass-k", 2), "of which more is better"),
         (("--fail-under", "EdgeRecall=0.1", "--pass-k", 2, "--per-repetition"), "and --per-repetition each run"),
     ):
         assert said in evaluated(place, *more, code=2).err
