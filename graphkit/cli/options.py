@@ -101,7 +101,11 @@ MISSING_AS = option(
     "ones; or none; or each question without a value as 0.",
     default="worst",
 )
-BY = option("--by", "Also give the means by a field of the questions, or by what their gold has in the graph.")
+BY = option(
+    "--by SLICE",
+    "Also give the means by a field of the questions (category, difficulty, group), or by what their gold has in the "
+    "graph (repo, repositories, hops, boundary, relation, commit).",
+)
 FAILED_AS = option(
     "--missing-as --failed-as",
     "Count failed, missing and unlogged questions as the worst value; or only failed and missing ones; or none.",
