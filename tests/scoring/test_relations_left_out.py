@@ -221,7 +221,7 @@ def test_measures_that_compare_relations() -> None:
     typed = {kind.__name__ for kind in MEASURES if compares_relations(kind.__name__)}
     assert typed == {
         *("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision"),
-        *("PathExact", "PathInOrder", "PathPrefix"),
+        *("PathExact", "PathInOrder", "PathPrefix", "StoppingDepth"),
     }
     assert not compares_relations("EdgeRecall(files=True)")
     assert str(parse_measure("PathExact").untyped()) == "PathExact(relation=False)"
