@@ -121,9 +121,16 @@ def _counting(result: Evaluation) -> str:
     """Return how the questions that a run failed on, or has no record for, count."""
     if result.failed_as == "unscored":
         return "they count unscored"
-    if not any(summary.scored for summary in result.measures.values()):
+    scored = {name: summary for name, summary in result.measures.items() if summary.scored}
+    if not scored:
         return "no question was scored, so there is no mean that they count in"
-    return "they count as the worst value"
+    without = [name for name, summary in scored.items() if summary.worst is None]
+    if not without:
+        return "they count as the worst value"
+    left_out = f"left out of {listed(without, NAMED)}, for which there is no worst value"
+    return (
+        f"they are {left_out}" if len(without) == len(scored) else f"they count as the worst value, but are {left_out}"
+    )
 
 
 def stale_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:

@@ -84,7 +84,7 @@ class EvaluationPlan:
 
     @property
     def by(self) -> By | None:
-        """What the means are grouped by."""
+        """The field or slice of questions by which means are grouped; None if they aren't."""
         return self.options.by
 
     @property

@@ -131,7 +131,7 @@ class OutputOptions(Protocol):
 
 @dataclass(frozen=True)
 class StoringOptions:
-    """How the graph stores runs."""
+    """How runs are stored in the graph."""
 
     name: str | None = RUN_NAME
     replace: bool = option("--replace", "Replace a run of this name from another file.")
@@ -149,7 +149,7 @@ Outputs = Sequence[tuple[Path, str | None]]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a call asks for: the groups of its options, and what follows from several of them."""
+    """The groups of a call's options, and settings that depend on more than one of them."""
 
     given: InputOptions
     scoring: ScoringOptions
@@ -163,7 +163,7 @@ class Asked:
 
     @property
     def title(self) -> str:
-        """What the line of progress says."""
+        """The text of the progress line."""
         return f"evaluating {', '.join(run.name for run in (self.given.runs or [])[:3]) or 'the runs of this folder'}"
 
     @cached_property

@@ -65,7 +65,7 @@ class Latency(StatedMeasure):
 
 
 class Cost(StatedMeasure):
-    """What the answer cost: the record's ``cost``, in the currency of its log.
+    """Cost of the answer: the record's ``cost``, in the currency of its log.
 
     It is the cost of the system under test; what a judge costs is no part of it.
     """

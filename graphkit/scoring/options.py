@@ -93,7 +93,7 @@ class EvaluationOptions:
 
     @property
     def slices(self) -> By | None:
-        """What the questions are sliced by if their gold decides it; None if their labels do."""
+        """The kind of slice, if gold decides the slices; None if the labels of questions do."""
         return None if self.by in LABELS else self.by
 
     @property

@@ -312,7 +312,7 @@ class _ShardScorer:
             yield line
 
     def _answers(self) -> Iterator[Parsed[AnswerStruct]]:
-        """Yield the records beside the questions; the reader is told of each file that they come from."""
+        """Yield the records to join with the questions, and set the reader to each of their files in turn."""
         for place in self.work.answers:
             shard = self.context.answers[place]
             where = str(shard.location)

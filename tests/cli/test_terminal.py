@@ -312,6 +312,24 @@ def test_help_is_a_screen() -> None:
         assert re.search(rf" {name} +{re.escape(first)}$", told, re.MULTILINE), first
 
 
+@pytest.mark.parametrize(
+    ("measures", "how"),
+    [
+        (("EdgeRecall",), "they count as the worst value"),
+        (("Hops",), "they are left out of Hops, for which there is no worst value"),
+        (
+            ("EdgeRecall", "Hops"),
+            "they count as the worst value, but are left out of Hops, for which there is no worst value",
+        ),
+    ],
+)
+def test_failures_count_where_there_is_a_worst_value(measures: tuple[str, ...], how: str, shop: Path) -> None:
+    """A walk has no greatest length that a failure could count as; the run failed on 2 of its questions."""
+    asked = [word for name in measures for word in ("-m", name)]
+    told = inside("evaluate", "--no-store", RUNS[1], *asked, cwd=shop, code=0).out.splitlines()
+    assert f"failed    storefront-graph 2 failed; {how}" in told
+
+
 def test_help_of_each_command_fits() -> None:
     """No line of it is longer than the terminal, and none is cut."""
     for words in commands():

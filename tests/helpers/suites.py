@@ -1,4 +1,4 @@
-"""What of a test the fast suite runs: some rows of a table stand there for all of them."""
+"""Selects the rows of a parametrised test that the fast suite runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the arguments and the results of tools' calls hold, in any format: names, texts and errors."""
+"""Names, texts and errors in the arguments and results of tool calls, in any format."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class WalkField:
 
     @cached_property
     def edges(self) -> int:
-        """How many edges there are."""
+        """The number of edges."""
         return sum(map(len, self.walks.values()))
 
     @property

@@ -1,4 +1,4 @@
-"""What stands against a walk that fields may hold, for a person to decide."""
+"""Doubts about whether fields hold a walk, for a person to decide."""
 
 from __future__ import annotations
 

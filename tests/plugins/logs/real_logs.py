@@ -1,4 +1,4 @@
-"""What logs of real libraries become; ``python -m tests.plugins.logs.real_logs`` prints it as a table."""
+"""Records read from logs of real libraries; ``python -m tests.plugins.logs.real_logs`` prints a table of them."""
 
 from __future__ import annotations
 
