@@ -124,13 +124,19 @@ def _counting(result: Evaluation) -> str:
     scored = {name: summary for name, summary in result.measures.items() if summary.scored}
     if not scored:
         return "no question was scored, so there is no mean that they count in"
-    without = [name for name, summary in scored.items() if summary.worst is None]
+    return failures_count({name: summary.worst for name, summary in scored.items()})
+
+
+def failures_count(worst: Mapping[str, float | None], who: str = "they") -> str:
+    """Return how failed questions count, by the worst value of each measure; None for a measure that has none."""
+    are, count = ("is", "counts") if who == "it" else ("are", "count")
+    without = [name for name, value in worst.items() if value is None]
     if not without:
-        return "they count as the worst value"
+        return f"{who} {count} as the worst value"
     left_out = f"left out of {listed(without, NAMED)}, for which there is no worst value"
-    return (
-        f"they are {left_out}" if len(without) == len(scored) else f"they count as the worst value, but are {left_out}"
-    )
+    if len(without) == len(worst):
+        return f"{who} {are} {left_out}"
+    return f"{who} {count} as the worst value, but {are} {left_out}"
 
 
 def stale_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:

@@ -375,7 +375,9 @@ def relations_warning(run: str, relations: RelationCounts) -> Iterator[str]:
 
 def unanswered_warning(run: str, missing: int, failed: int, questions: int, failed_as: FailedAs) -> Iterator[str]:
     """Yield a sentence on the questions that a run failed on or has no record for, if there are any."""
-    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, if the other run was scored"
+    counts = "unscored"
+    if failed_as != "unscored":
+        counts = "the worst value of its measure, if that has one and the other run was scored"
     whole = f" of {counted(questions, 'question')}"
     parts = [f"has no record for {missing}{whole}"] if missing else []
     parts += [f"failed on {failed}{'' if missing else whole}"] if failed else []
@@ -387,5 +389,5 @@ def unlogged_warning(run: ComparedRun, failed_as: FailedAs) -> Iterator[str]:
     """Yield a sentence on the measures whose input a run logs for some questions only, if there are any."""
     parts = [f"{name} ({len(found)})" for name, found in run.unlogged.items() if found and run.values[name]]
     if parts:
-        counts = "the worst value, if the other run was scored" if failed_as == "worst" else "unscored"
+        counts = "the worst value, if there is one and the other run was scored" if failed_as == "worst" else "unscored"
         yield f"{run.name} doesn't log for each question what these need: {', '.join(parts)}: each counts as {counts}"

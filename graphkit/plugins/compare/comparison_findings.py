@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from graphkit.analysis.evaluation_findings import gate_findings
+from graphkit.analysis.evaluation_findings import failures_count, gate_findings
 from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.pair_verdict import BETTER, UNCLEAR, WORSE, change, interval_in_words, judged
 from graphkit.files.assets import command_text
-from graphkit.measures.registry import lower_is_better
+from graphkit.measures.registry import lower_is_better, worst_of
 from graphkit.plugins.compare.run_comparisons import Mover, RunComparison
 from graphkit.plugins.compare.verdict_notes import legend, why_unclear
 from graphkit.records.words import counted
@@ -87,9 +87,11 @@ def not_compared(compared: RunComparison) -> Iterator[BriefLine]:
 
 def _failed(compared: RunComparison) -> Iterator[BriefLine]:
     if count := compared.failed[1]:
-        how = "unscored" if compared.failed_as == "unscored" else "as the worst value"
-        what = f"{compared.second} on {count} of {compared.questions}; "
-        yield BriefLine("failed", f"{what}{'this counts' if count == 1 else 'these count'} {how}", 85)
+        who = "it" if count == 1 else "they"
+        how = f"{who} count{'s' if count == 1 else ''} unscored"
+        if compared.failed_as != "unscored":
+            how = failures_count({one.measure: worst_of(one.measure) for one in compared.with_failed}, who)
+        yield BriefLine("failed", f"{compared.second} on {count} of {compared.questions}; {how}", 85)
 
 
 def _movers(compared: RunComparison) -> Iterator[BriefLine]:

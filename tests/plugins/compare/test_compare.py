@@ -42,7 +42,7 @@ def test_compare_tells_what_is_left_out(shop: Graph) -> None:
     done = graphkit(
         "compare", "--full", FIRST, SECOND, "-m", "EdgeRecall", "--by", "difficulty", cwd=ROOT, env=shop.env, code=0
     )
-    counts = "each counts as the worst value of its measure, if the other run was scored"
+    counts = "each counts as the worst value of its measure, if that has one and the other run was scored"
     assert f"warning: {SECOND} failed on 2 of 30 questions: {counts}\n" in done.err
     assert f"{SECOND} minus {FIRST}, a failed question counting as the worst value" in done.out
     asked = ("compare", "--full", FIRST, SECOND, "-m", "EdgeRecall", "--failed-as", "unscored")
@@ -119,7 +119,7 @@ def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) ->
     failed = {"run": "s", "question_id": "q3", "error": "broken"}
     second = write_lines(tmp_path / "runs" / "s.jsonl", [{**ANSWERS[0], "run": "s"}, failed])
     done = graphkit("compare", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
-    counts = "each counts as the worst value of its measure, if the other run was scored\n"
+    counts = "each counts as the worst value of its measure, if that has one and the other run was scored\n"
     assert f"warning: s has no record for 1 of 3 questions and failed on 1: {counts}" in done.err
     assert "scored in one run only" not in done.err  # of q2 s has no record: it is counted
     assert "note: EdgeRecall: 1 question was scored in neither run, and is not compared\n" in done.err
