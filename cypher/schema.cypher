@@ -315,6 +315,15 @@ CREATE CONSTRAINT judging_of_run IF NOT EXISTS FOR (j:Judging) REQUIRE (j.run, j
 //   confidence FLOAT: The judge's confidence.
 //   notes LIST<STRING>: What was corrected in reading it.
 //   left_out LIST<STRING>: What didn't fit in the prompt.
+//   gold_claims LIST<STRING>: The claims of the gold answer.
+//   gold_stated LIST<BOOLEAN>: Whether the answer states each of them.
+//   gold_named_in LIST<STRING>: What names the gold edges that it goes with: claim or chunk; empty without any.
+//   gold_chunk_claims LIST<INTEGER>: The claims, from 0, that a retrieved chunk supports.
+//   gold_chunks LIST<STRING>: The ids of these chunks.
+//   gold_edge_claims LIST<INTEGER>: The claims, from 0, that go with a gold edge.
+//   gold_edge_sources LIST<STRING>: The sources of these edges.
+//   gold_edge_relations LIST<STRING>: Their relations.
+//   gold_edge_targets LIST<STRING>: Their targets.
 //   stop_reason STRING: Why the reply ended.
 //   attempts INTEGER: How often the judge was asked.
 //   prompt_tokens INTEGER: The tokens of the prompts.

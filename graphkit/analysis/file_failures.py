@@ -196,8 +196,8 @@ def file_failures(
     kind
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``,
         ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``,
-        ``edges-absent``, ``missed-passages``, ``incoherent-pairs`` and ``unsupported-claims``. The last one reads the
-        verdicts beside the run.
+        ``edges-absent``, ``missed-passages``, ``incoherent-pairs``, and of the verdicts beside the run
+        ``unsupported-claims``, ``false-claims`` and ``missing-claims``.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit

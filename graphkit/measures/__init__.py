@@ -12,6 +12,7 @@ __all__ = [
     "outcome",
     "owners",
     "registry",
+    "seen",
     "text",
     "unscored",
 ]

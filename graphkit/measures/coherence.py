@@ -8,10 +8,9 @@ from itertools import combinations
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
-from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, Unscored
+from graphkit.measures.unscored import NEITHER_LOGGED, NO_CHUNK, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import UNKNOWN_COMMIT, Fit, Version
 
-NO_CHUNK = "nothing was retrieved"
 NO_COMMIT = "no retrieved chunk carries a commit (not logged)"
 NO_COMMITS_KNOWN = "nothing is known about commits: the dataset has no commits, compatibility rows or deployments"
 NO_SETS = "nothing says which commits belong together: the dataset has no compatible rows or deployments"

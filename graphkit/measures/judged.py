@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from graphkit.errors import MeasureError
@@ -210,6 +211,106 @@ class ContextRecall(JudgedMeasure):
     source = "a judge, by claims or by a score; the definition of RAGAS"
     layer = "retrieval"
     aliases = ("context_recall",)
+
+
+class _AgainstGold(JudgedMeasure):
+    """Base of the measures of the answer's claims against those of the gold answer.
+
+    A claim is right if the gold answer supports it, else false. Where an answer, a gold answer or a retrieval has
+    nothing to measure, RAGChecker gives 0; here it is not scored.
+    """
+
+    grader = "claims"
+    source = "a judge, by claims; the definition of RAGChecker"
+
+
+class ClaimPrecision(_AgainstGold):
+    """Claims of the answer that the gold answer supports / claims of the answer.
+
+    It is the precision of RAGAS' factual correctness, too. An answer without claims, or a question without a gold
+    answer, is not scored.
+    """
+
+    aliases = ("claim_precision",)
+
+
+class ClaimRecall(_AgainstGold):
+    """Claims of the gold answer that the answer states / claims of the gold answer.
+
+    GraphRAG-Bench calls it coverage. ContextRecall is RAGChecker's claim recall, whatever the answer says. An answer
+    that states nothing has 0.
+    """
+
+    aliases = ("claim_recall", "claim_coverage")
+
+
+class ClaimF1(_AgainstGold):
+    """Harmonic mean of ClaimPrecision and ClaimRecall.
+
+    It is 0 if one of them is, or if the answer makes no claim. RAGAS' F1 takes the right claims of the answer as the
+    numerator of its recall, too, and so has other values.
+    """
+
+    aliases = ("claim_f1",)
+
+
+class ContextUtilization(_AgainstGold):
+    """Claims of the gold answer that a chunk supports and the answer states / those that a chunk supports.
+
+    If no chunk supports a claim of the gold answer, it is not scored.
+    """
+
+    aliases = ("context_utilization", "context_utilisation")
+
+
+@dataclass(frozen=True)
+class NoiseSensitivity(_AgainstGold):
+    """False claims that retrieved chunks support / claims of the answer.
+
+    With ``chunks="relevant"`` one of the chunks supports a claim of the gold answer, too; with ``"irrelevant"`` none
+    does. A claim that rests on a traversed edge alone counts as neither. If nothing was retrieved it is not scored.
+    """
+
+    chunks: str = "relevant"
+
+    aliases = ("noise_sensitivity",)
+    higher_is_better = False
+
+    def __post_init__(self) -> None:
+        if self.chunks not in {"relevant", "irrelevant"}:
+            raise ValueError(f'chunks must be "relevant" or "irrelevant", not {self.chunks!r}')
+
+
+class Fabrication(_AgainstGold):
+    """False claims that nothing retrieved or traversed supports / claims of the answer.
+
+    It is what RAGChecker calls hallucination. HallucinationRate also counts unsupported claims that are right: it is
+    Fabrication + SelfKnowledge. Without chunks RAGChecker gives 0 for both; here all claims are unsupported.
+    """
+
+    aliases = ("ragchecker_hallucination",)
+    higher_is_better = False
+
+
+class SelfKnowledge(_AgainstGold):
+    """Right claims that nothing retrieved or traversed supports / claims of the answer.
+
+    The system knew or guessed them: with another retrieval they could as well be false.
+    """
+
+    aliases = ("self_knowledge",)
+    higher_is_better = False
+
+
+class ChunkPrecision(_AgainstGold):
+    """Retrieved chunks that support a claim of the gold answer / retrieved chunks, whatever their ranks.
+
+    It is what RAGChecker calls context precision; ContextPrecision weighs ranks. If nothing was retrieved, or the judge
+    didn't see every chunk, it is not scored.
+    """
+
+    layer = "retrieval"
+    aliases = ("chunk_precision",)
 
 
 class ScaleGrade(JudgedMeasure):

@@ -54,6 +54,8 @@ MEASURES: tuple[type[Measure], ...] = (
     *(judged.Attribution, judged.CitationRecall, judged.CitationPrecision),
     *(judged.RubricGrade, judged.Correct, judged.Faithful, judged.Relevant, judged.Complete),
     *(judged.Faithfulness, judged.AnswerRelevance, judged.ContextPrecision, judged.ContextRecall, judged.ScaleGrade),
+    *(judged.ClaimPrecision, judged.ClaimRecall, judged.ClaimF1, judged.ContextUtilization, judged.NoiseSensitivity),
+    *(judged.Fabrication, judged.SelfKnowledge, judged.ChunkPrecision),
     *(judged.AggregationCompleteness, judged.AggregationAccuracy, judged.AggregationScore),
     *(judged.JudgedIntegration, judged.JudgedCompleteness, judged.JudgedConflictResolution),
     judged.PersonGrade,

@@ -105,7 +105,9 @@ class UsedShare(Measure):
         ids = set().union(*shown)
         cited, text, places = set(answer.citations), answer.answer, case.places
         words = words_of(text)
-        used = [one for one in ids if one in cited or any(named(name, text, words) for name in _names(one, places))]
+        used = [
+            one for one in ids if one in cited or any(named(name, text, words) for name in names_in_text(one, places))
+        ]
         return len(used) / len(ids)
 
 
@@ -141,7 +143,7 @@ def _shown(case: Case) -> list[set[str]] | Unscored:
     return shown if any(shown) else Unscored(NOTHING_SEEN)
 
 
-def _names(one: str, places: Places) -> Iterator[str]:
+def names_in_text(one: str, places: Places) -> Iterator[str]:
     """Yield the names that an answer may use for an id."""
     if one and not _NUMBER.fullmatch(one):
         yield one

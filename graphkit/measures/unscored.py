@@ -8,6 +8,7 @@ from dataclasses import dataclass
 NO_GOLD = "no gold path with a required step"
 NO_RELEVANT = "no relevant ids"
 NOTHING_TRAVERSED = "nothing was traversed"
+NO_CHUNK = "nothing was retrieved"
 NO_TEXT = "the retrieved chunks carry no text"
 
 # A field that a record doesn't log is unknown. An empty list says that nothing was retrieved, traversed or called.

@@ -10,7 +10,7 @@ from graphkit.measures.answer_matching import NO_GOLD_ANSWER
 from graphkit.measures.base import Unscored
 from graphkit.measures.budgets import NO_GOLD_WALKED, StatedMeasure
 from graphkit.measures.case import Case
-from graphkit.measures.coherence import NO_CHUNK, NO_COMMIT, NO_PIN, NOTHING_TOUCHED, NOTHING_VERSIONED
+from graphkit.measures.coherence import NO_COMMIT, NO_PIN, NOTHING_TOUCHED, NOTHING_VERSIONED
 from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS
 from graphkit.measures.edges import NO_BOUNDARY, NO_BOUNDARY_TRAVERSED, NO_PATH
 from graphkit.measures.files import NO_FILES, NO_SYMBOLS
@@ -22,6 +22,7 @@ from graphkit.measures.seen import NO_GOLD_IDS
 from graphkit.measures.tools import NO_CALLS, NONE_MATCHED, NOTHING_CALLED, NOTHING_EXPECTED
 from graphkit.measures.unscored import (
     NEITHER_LOGGED,
+    NO_CHUNK,
     NO_GOLD,
     NO_ORDER,
     NO_RELEVANT,

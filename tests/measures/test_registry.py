@@ -184,6 +184,7 @@ def test_lower_is_better_for_these() -> None:
         *LENGTHS,
         *STATED,
         "HallucinationRate",
+        *("NoiseSensitivity", "Fabrication", "SelfKnowledge"),
     ]
 
 
@@ -194,7 +195,7 @@ def test_judged_measures_are_declared_and_not_computed() -> None:
     """
     judged = [kind for kind in MEASURES if not kind.computed]
     assert {layer: [kind.__name__ for kind in judged if kind.layer == layer] for layer in LAYERS} == {
-        "retrieval": ["ContextPrecision", "ContextRecall"],
+        "retrieval": ["ContextPrecision", "ContextRecall", "ChunkPrecision"],
         "reasoning": [
             "AggregationCompleteness",
             "AggregationAccuracy",
@@ -218,6 +219,8 @@ def test_judged_measures_are_declared_and_not_computed() -> None:
             "Faithfulness",
             "AnswerRelevance",
             "ScaleGrade",
+            *("ClaimPrecision", "ClaimRecall", "ClaimF1", "ContextUtilization", "NoiseSensitivity"),
+            *("Fabrication", "SelfKnowledge"),
             "PersonGrade",
         ],
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphkit.analysis.explain import edge_in_words
 from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, contained
 from graphkit.plugins.judging.verdicts import AnswerClaim, Verdict
 from graphkit.records.words import counted
 
@@ -35,13 +36,76 @@ def _off_gold(row: Mapping[str, Any]) -> str:
     return f"the claim{_sentence_of(row)} rests on an edge outside gold, {edge_in_words(row)}: {row['claim']}"
 
 
+def _missing(row: Mapping[str, Any]) -> str:
+    text = f"the answer lacks a claim of the gold answer: {row['claim']}"
+    if row["source"] is None:
+        return text
+    walked = {True: ", which was not traversed", False: ", which was traversed", None: ""}[row["missed"]]
+    return f"{text}; it goes with {edge_in_words(row)}{walked}"
+
+
+def _false(row: Mapping[str, Any]) -> str:
+    contradicted = row["gold"] == "CONTRADICTED"
+    why = "the gold answer contradicts" if contradicted else "neither the gold answer nor anything retrieved supports"
+    edge = "" if row["source"] is None else f"; it rests on an edge outside gold, {edge_in_words(row)}"
+    return f"{why} the claim{_sentence_of(row)}: {row['claim']}{edge}"
+
+
 #: What makes a sentence of a row, by the named query.
 SENTENCES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "missing-claims": _missing,
+    "false-claims": _false,
     "unsupported-claims": _unsupported,
     "bad-citations": _bad_citation,
     "claims-off-gold": _off_gold,
     "failed-verdicts": _failed_verdict,
 }
+
+
+def missing_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the claims of the gold answer that an answer doesn't state, a row for each edge of a claim.
+
+    An edge that gold lost since the answer was judged doesn't count.
+    """
+    for verdict in verdicts:
+        for claim in verdict.gold_claims:
+            if not claim.stated:
+                edges: list[Edge] = [(one.source, one.relation, one.target) for one in claim.edges]
+                walked = contained(edges, case.walked, untyped=True)
+                there: list[Edge | None] = [edge for edge in edges if edge in case.gold_edges]
+                for edge in there or [None]:
+                    yield {
+                        "judge": verdict.judge,
+                        "claim": claim.text,
+                        "chunks": list(claim.chunks),
+                        **_edge_row(edge),
+                        "named_in": None if edge is None else claim.named_in,
+                        "missed": None if edge is None or not case.walk_logged else edge not in walked,
+                    }
+
+
+def false_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the claims that the gold answer contradicts, or that nothing supports.
+
+    Each names the edge that it rests on if gold doesn't hold it.
+    """
+    for verdict in verdicts:
+        for claim in verdict.claims:
+            if claim.gold == "CONTRADICTED" or (claim.gold == "NOT_MENTIONED" and claim.support == "UNSUPPORTED"):
+                edge = None if claim.edge is None else (claim.edge.source, claim.edge.relation, claim.edge.target)
+                is_wrong = edge is not None and case.gold_edges and not contained([edge], case.gold_edges, untyped=True)
+                yield {
+                    "judge": verdict.judge,
+                    "sentence": claim.sentence,
+                    "claim": claim.text,
+                    "gold": claim.gold,
+                    "support": claim.support,
+                    **_edge_row(edge if is_wrong else None),
+                }
+
+
+def _edge_row(edge: Edge | None) -> dict[str, str | None]:
+    return dict(zip(("source", "relation", "target"), edge or (None, None, None), strict=True))
 
 
 def unsupported_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
@@ -65,3 +129,11 @@ def _claim_row(case: Case, verdict: Verdict, claim: AnswerClaim) -> dict[str, An
         "edge": None if edge is None else f"{edge.source} -{edge.relation or ''}-> {edge.target}",
         "cited": [verdict.citations[place].text for place in sorted({*claim.cited})],
     }
+
+
+#: What gives the rows of a query for one answer.
+ROWS: Mapping[str, Callable[[Case, Sequence[Verdict]], Iterator[dict[str, Any]]]] = {
+    "missing-claims": missing_claims,
+    "false-claims": false_claims,
+    "unsupported-claims": unsupported_claims,
+}

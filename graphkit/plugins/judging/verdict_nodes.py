@@ -24,7 +24,7 @@ from graphkit.graph.reservations import reserved
 from graphkit.graph.right_answers import decide
 from graphkit.graph.rows import Rows, fields_of
 from graphkit.graph.writing import batched
-from graphkit.plugins.judging.verdicts import Verdict
+from graphkit.plugins.judging.verdicts import GoldClaim, Verdict
 
 #: Its words in messages.
 VERDICT = Kind("verdict", "on", "graded")
@@ -138,9 +138,8 @@ def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdic
     """Return the row of the verdicts of a judge on one answer."""
     lists: dict[str, Rows] = {name: [] for name in ("verdicts", "claims", "citations", "cited", "evidence", "meant")}
     for verdict in verdicts:
-        lists["verdicts"].append(
-            {**fields_of(verdict, _KEPT), "notes": list(verdict.notes), "left_out": list(verdict.left_out)}
-        )
+        listed = {"notes": list(verdict.notes), "left_out": list(verdict.left_out)}
+        lists["verdicts"].append({**fields_of(verdict, _KEPT), **listed, **_gold_lists(verdict.gold_claims)})
         mark = {"run": run, "question": question, "judge": judge, "grader": verdict.grader}
         prefix = verdict_key(run, question, judge, verdict.grader)
         for position, claim in enumerate(verdict.claims):
@@ -168,3 +167,20 @@ def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdic
             lists["citations"].append({**mark, "key": key, "position": position, **own})
             lists["meant"] += [{"citation": key, "chunk": chunk} for chunk in citation.chunks]
     return {"question": question, **lists}
+
+
+def _gold_lists(claims: Sequence[GoldClaim]) -> dict[str, list[Any]]:
+    """Return the claims of the gold answer as lists of a verdict's node; the edges and chunks name their claims."""
+    edges = [(number, edge) for number, claim in enumerate(claims) for edge in claim.edges]
+    chunks = [(number, chunk) for number, claim in enumerate(claims) for chunk in claim.chunks]
+    return {
+        "gold_claims": [claim.text for claim in claims],
+        "gold_stated": [claim.stated for claim in claims],
+        "gold_named_in": [claim.named_in or "" for claim in claims],
+        "gold_chunk_claims": [number for number, _ in chunks],
+        "gold_chunks": [chunk for _, chunk in chunks],
+        "gold_edge_claims": [number for number, _ in edges],
+        "gold_edge_sources": [edge.source for _, edge in edges],
+        "gold_edge_relations": [edge.relation or "" for _, edge in edges],
+        "gold_edge_targets": [edge.target for _, edge in edges],
+    }

@@ -16,6 +16,9 @@ Support = Literal["DIRECT", "INFERRED", "UNSUPPORTED"]
 #: How the gold answer supports a claim.
 GoldSupport = Literal["SUPPORTED", "CONTRADICTED", "NOT_MENTIONED"]
 
+#: What names the gold edges that a claim of the gold answer goes with.
+NamedIn = Literal["claim", "chunk"]
+
 
 class Evidence(Record):
     """A chunk that a judge quotes in support of a claim.
@@ -97,6 +100,36 @@ class AnswerClaim(Record):
     mismatch: StrictStr | None = None
 
 
+class GoldEdge(Record):
+    """An edge of a gold path of the question."""
+
+    source: Name
+    relation: Name | None = None
+    target: Name
+
+
+class GoldClaim(Record):
+    """A claim of the gold answer.
+
+    Attributes
+    ----------
+    chunks
+        The retrieved chunks that support it.
+    stated
+        Whether the answer states it.
+    edges
+        The gold edges that it goes with: its text names both ends of each, or a chunk that supports it does.
+    named_in
+        Which of the two; None without edges.
+    """
+
+    text: StrictStr
+    chunks: tuple[Name, ...] = ()
+    stated: StrictBool
+    edges: tuple[GoldEdge, ...] = ()
+    named_in: NamedIn | None = None
+
+
 class Verdict(Record):
     """The verdict of a judge on one answer by one grader: one line of a verdicts file.
 
@@ -116,8 +149,8 @@ class Verdict(Record):
     grade, label, explanation, confidence
         The grade in a word, the failure in a word, the explanation, and the judge's confidence, if the grader gives one
         for the whole answer.
-    claims, citations
-        The checked reply of the grader ``claims``.
+    claims, gold_claims, citations
+        The checked reply of the grader ``claims``. Earlier versions kept no gold claims.
     left_out
         The ids of chunks that didn't fit into the prompt.
     notes
@@ -146,6 +179,7 @@ class Verdict(Record):
     explanation: StrictStr | None = None
     confidence: Share | None = None
     claims: tuple[AnswerClaim, ...] = ()
+    gold_claims: tuple[GoldClaim, ...] = ()
     citations: tuple[Citation, ...] = ()
     left_out: tuple[Name, ...] = ()
     notes: tuple[StrictStr, ...] = ()

@@ -13,7 +13,7 @@ from graphkit.graph.beside import KindBeside
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import Decision, grade_of
 from graphkit.plugins.judging.model_families import judges_of, self_evaluations
-from graphkit.plugins.judging.verdict_failures import SENTENCES, unsupported_claims
+from graphkit.plugins.judging.verdict_failures import ROWS, SENTENCES
 from graphkit.plugins.judging.verdict_files import clashing, read_verdicts
 from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.scores import GRADES, RUBRIC_GRADE, Score
@@ -27,7 +27,7 @@ class VerdictsBeside(KindBeside[Verdict]):
     kind = Kind("verdict", "on", "graded")
     letter = "j"
     counted_as = "judged"
-    failures = ("unsupported-claims",)
+    failures = (*ROWS,)
     sentences = SENTENCES
 
     def read(self, files: Iterable[Path], problems: Problems) -> list[Verdict]:
@@ -60,8 +60,8 @@ class VerdictsBeside(KindBeside[Verdict]):
         return load_verdicts(store, records)
 
     def rows(self, failures: str, case: Case, records: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
-        """Return the unsupported claims of an answer."""
-        return unsupported_claims(case, records)
+        """Return the missing, false or unsupported claims of an answer."""
+        return ROWS[failures](case, records)
 
     def claims(self, records: Sequence[Verdict]) -> list[dict[str, Any]]:
         """Return the claims of an answer, each with the traversed edge that it rests on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,20 @@ import pytest
 
 import graphkit
 from graphkit.analysis.explain import sentence
+from graphkit.analysis.file_failures import file_failures
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
+from graphkit.files.grades_beside import grades_folder
 from graphkit.graph import runs
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.score_nodes import load_scores
 from graphkit.plugins.judging import verdict_nodes
+from graphkit.plugins.judging.verdict_files import write_verdicts
 from graphkit.plugins.judging.verdict_nodes import Judging, judgings, keep_verdicts, load_verdicts
-from graphkit.plugins.judging.verdicts import Citation, Verdict
+from graphkit.plugins.judging.verdicts import Citation, GoldClaim, GoldEdge, Verdict
 from graphkit.records.scores import Score, answer_hash
 from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
+from tests.helpers.made import made
 from tests.helpers.verdicts import claim, plausible, verdict
 
 Record = dict[str, Any]
@@ -267,6 +272,116 @@ def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
     for kind in ("unsupported-claims", "bad-citations", "claims-off-gold"):
         assert asked(empty_store, kind, "question", question="q2") == []
         assert len(asked(empty_store, kind, "question", limit=1)) == 1
+
+
+def gold_claim(text: str, *edges: tuple[str, str | None, str], **fields: Any) -> GoldClaim:
+    """Return a claim of the gold answer that goes with these edges, which its text names."""
+    listed = [GoldEdge(source=source, relation=relation, target=target) for source, relation, target in edges]
+    return made(GoldClaim, {"text": text, "stated": False, "edges": listed, **fields})
+
+
+def test_claims_against_gold(empty_store: Store, tmp_path: Path) -> None:
+    """Missing claims name their gold edges and whether the run traversed them, false ones their edge outside gold.
+
+    Of the gold claims the first is stated. The second goes with a -> b, which was walked, b -> c, which wasn't, and an
+    edge that gold doesn't hold any more. The run's edge b -> d is outside gold; a -> b is in it.
+    """
+    file = world(tmp_path)
+    graphkit.evaluate(file, store=empty_store)
+    gold = [
+        gold_claim("a calls b", ("x:a", "R", "y:b"), stated=True, named_in="claim"),
+        gold_claim(
+            *("b calls c", ("x:a", "R", "y:b"), ("y:b", "R", "y:c"), ("y:b", "R", "y:gone")),
+            named_in="chunk",
+            chunks=["y:b", "x:a"],
+        ),
+        gold_claim("c is last", ("y:b", "R", "y:gone"), named_in="claim"),
+    ]
+    claims = [
+        claim("b calls d", edge=("y:b", "R", "y:d"), in_gold=False, sentence=2, gold="CONTRADICTED"),
+        claim("a calls b late", edge=("x:a", "R", "y:b"), in_gold=True, gold="CONTRADICTED"),
+        claim("b calls z", support="UNSUPPORTED", gold="NOT_MENTIONED", sentence=3),
+        claim("b is fast", evidence=[("y:b", "b()")], gold="NOT_MENTIONED"),
+        claim("b is there", support="UNSUPPORTED", gold="SUPPORTED"),
+        claim("b is red", support="UNSUPPORTED"),
+    ]
+    kept = [
+        verdict("q1", claims=claims, gold_claims=gold),
+        verdict("q2", gold_claims=[gold_claim("a"), gold_claim("b")]),
+    ]
+    load_verdicts(empty_store, kept)
+    by = {"question": "q1", "judge": "lexical"}
+    missing = graphkit.failures(empty_store, "r", "missing-claims")
+    nothing = {"source": None, "relation": None, "target": None, "named_in": None, "missed": None}
+    second = {**by, "claim": "b calls c", "chunks": ["y:b", "x:a"], "relation": "R", "named_in": "chunk"}
+    assert missing == [
+        {**second, "source": "x:a", "target": "y:b", "missed": False},
+        {**second, "source": "y:b", "target": "y:c", "missed": True},
+        {**by, "claim": "c is last", "chunks": [], **nothing},
+        {**by, "question": "q2", "claim": "a", "chunks": [], **nothing},
+        {**by, "question": "q2", "claim": "b", "chunks": [], **nothing},
+    ]
+    false = graphkit.failures(empty_store, "r", "false-claims")
+    edgeless = {**by, "source": None, "relation": None, "target": None}
+    assert false == [
+        {
+            **{**by, "sentence": 2, "claim": "b calls d", "gold": "CONTRADICTED", "support": "DIRECT"},
+            **{"source": "y:b", "relation": "R", "target": "y:d"},
+        },
+        {**edgeless, "sentence": None, "claim": "a calls b late", "gold": "CONTRADICTED", "support": "DIRECT"},
+        {**edgeless, "sentence": 3, "claim": "b calls z", "gold": "NOT_MENTIONED", "support": "UNSUPPORTED"},
+    ]
+    assert [sentence("missing-claims", row) for row in missing[:3]] == [
+        "the answer lacks a claim of the gold answer: b calls c; it goes with x:a -R-> y:b, which was traversed",
+        "the answer lacks a claim of the gold answer: b calls c; it goes with y:b -R-> y:c, which was not traversed",
+        "the answer lacks a claim of the gold answer: c is last",
+    ]
+    assert [sentence("false-claims", row) for row in (false[0], false[2])] == [
+        "the gold answer contradicts the claim in sentence 2: b calls d; it rests on an edge outside gold, "
+        "y:b -R-> y:d",
+        "neither the gold answer nor anything retrieved supports the claim in sentence 3: b calls z",
+    ]
+    # The files say the same.
+    folder = grades_folder(file)
+    folder.mkdir()
+    write_verdicts(folder / "lexical.verdicts.jsonl", kept)
+    for kind, rows in (("missing-claims", missing), ("false-claims", false)):
+        assert file_failures(file, kind) == rows
+        assert file_failures(file, kind, question="q1", limit=1) == rows[:1]
+        assert asked(empty_store, kind, "question", limit=1) == [("q1",)]
+
+
+def test_an_unlogged_walk_misses_nothing(empty_store: Store, tmp_path: Path) -> None:
+    """Whether an edge was traversed isn't known then; an edge without a relation matches one with any."""
+    file = world(tmp_path)
+    lines = [line.replace('"relation": "R"', '"relation": null') for line in file.read_text().splitlines()]
+    record = json.loads(lines[0])
+    kept = [
+        verdict(name, gold_claims=[gold_claim("a calls b", ("x:a", "R", "y:b"), named_in="claim")])
+        for name in ("q1", "q2")
+    ]
+    del record["traversal"]
+    file.write_text("\n".join([json.dumps(record), *lines[1:]]) + "\n")
+    graphkit.evaluate(file, store=empty_store)
+    load_verdicts(empty_store, kept)
+    assert asked(empty_store, "missing-claims", "question", "source", "missed") == [
+        ("q1", "x:a", None),
+        ("q2", "x:a", False),
+    ]
+    folder = grades_folder(file)
+    folder.mkdir()
+    write_verdicts(folder / "lexical.verdicts.jsonl", kept)
+    rows = file_failures(file, "missing-claims")
+    assert rows == graphkit.failures(empty_store, "r", "missing-claims")
+    assert sentence("missing-claims", rows[0]).endswith("it goes with x:a -R-> y:b")
+
+
+def test_verdicts_without_gold_claims(empty_store: Store, tmp_path: Path) -> None:
+    """A node that an earlier version stored has no lists of gold claims: it has no missing claim."""
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    load_verdicts(empty_store, [verdict("q1", gold_claims=[gold_claim("a")]), verdict("q2")])
+    empty_store.write("MATCH (v:Verdict) SET v.gold_claims = null, v.gold_stated = null, v.gold_edge_claims = null")
+    assert asked(empty_store, "missing-claims", "question") == []
 
 
 def test_an_edge_without_a_relation_is_in_gold(empty_store: Store, tmp_path: Path) -> None:

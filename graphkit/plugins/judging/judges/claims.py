@@ -1,4 +1,4 @@
-"""The grader ``claims``: a judge lists the claims of the answer and of the gold answer once; eight measures follow.
+"""The grader ``claims``: a judge lists the claims of the answer and of the gold answer once; all measures follow.
 
 Each statement of the judge is checked against the texts. A quote counts if it occurs in the chunk that it names, an
 edge if it was traversed, a key if it exists. The measures are functions of the claims that are left; no further call
@@ -17,9 +17,18 @@ from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.plugins.judging.judges.citations import FoundCitation
 from graphkit.plugins.judging.judges.contract import Finding, Grader, Reading
 from graphkit.plugins.judging.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain, unscored
+from graphkit.plugins.judging.judges.gold_claims import AGAINST_GOLD, NO_CLAIMS, against_gold, edges_named
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import PARTS
-from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, TraversedEdge
+from graphkit.plugins.judging.verdicts import (
+    AnswerClaim,
+    Citation,
+    Evidence,
+    GoldClaim,
+    GoldSupport,
+    Support,
+    TraversedEdge,
+)
 from graphkit.records.words import counted, shortened
 
 #: The measures that follow from the claims.
@@ -32,6 +41,7 @@ MEASURES = (
     "CitationPrecision",
     "ContextPrecision",
     "ContextRecall",
+    *AGAINST_GOLD,
 )
 
 #: How many separate prompts over the same parts it replaces: support of the claims (Groundedness, HallucinationRate,
@@ -39,7 +49,6 @@ MEASURES = (
 #: ContextRecall one each.
 SEPARATE_QUESTIONS = 4
 
-NO_CLAIMS = "the answer makes no claim"
 NOT_RETRIEVED = "not in the retrieved context"
 NOT_SUPPORTED = "claim not supported by the cited source"
 NOT_SHOWN = "its source wasn't shown to the judge"
@@ -114,14 +123,18 @@ def reading_of(verdict: ClaimsVerdict, materials: Materials) -> Reading:
     if silent:
         notes.append(f"no claim of {counted(len(silent), 'sentence')} of {len(materials.sentences)}")
     gold_claims = {plain(one.text).casefold(): one for one in reversed(verdict.gold_claims)}
-    gold = [_checked_gold(one, materials, notes) for one in reversed(gold_claims.values())]
+    listed_gold = [*reversed(gold_claims.values())]
+    gold = [_checked_gold(one, materials, notes) for one in listed_gold]
+    records = [_gold_claim(one, keys, materials, notes) for one, keys in zip(listed_gold, gold, strict=True)]
     citations = [_citation(number, found, claims, materials) for number, found in enumerate(materials.citations)]
     findings = [
         *_support_findings(claims, materials),
         *_citation_findings(claims, citations, materials),
         *_context_findings(gold, materials),
+        *against_gold([claim.record for claim in claims], records, materials),
     ]
-    return Reading(findings, tuple(claim.record for claim in claims), tuple(citations), tuple(notes))
+    kept = tuple(claim.record for claim in claims)
+    return Reading(findings, kept, tuple(records), tuple(citations), tuple(notes))
 
 
 # Checking the verdict ------------------------------------------------------------------------------------------------
@@ -221,6 +234,21 @@ def _checked_gold(verdict: GoldClaimVerdict, materials: Materials, notes: list[s
     if strange := sorted(set(verdict.chunks) - there):
         notes.append(f"{shortened(verdict.text)!r}: there is no chunk {shortened(', '.join(strange))}")
     return there
+
+
+def _gold_claim(verdict: GoldClaimVerdict, keys: frozenset[str], materials: Materials, notes: list[str]) -> GoldClaim:
+    """Return a claim of the gold answer as it is kept; an empty answer states nothing."""
+    if verdict.stated and not materials.sentences:
+        notes.append(f"{shortened(verdict.text)!r} is called stated, but the answer is empty: it isn't counted")
+    chunks = [chunk for chunk in materials.chunks if chunk.key in keys]
+    edges, named_in = edges_named(verdict.text, chunks, materials.case)
+    return GoldClaim(
+        text=verdict.text,
+        chunks=tuple(dict.fromkeys(chunk.id for chunk in chunks)),
+        stated=verdict.stated and bool(materials.sentences),
+        edges=edges,
+        named_in=named_in,
+    )
 
 
 # Claims and citations ------------------------------------------------------------------------------------------------

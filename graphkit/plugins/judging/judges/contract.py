@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.plugins.judging.llm.requests import Usage
-from graphkit.plugins.judging.verdicts import AnswerClaim, Citation
+from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, GoldClaim
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,7 @@ class Reading:
 
     findings: Sequence[Finding]
     claims: tuple[AnswerClaim, ...] = ()
+    gold_claims: tuple[GoldClaim, ...] = ()
     citations: tuple[Citation, ...] = ()
     notes: tuple[str, ...] = ()
 

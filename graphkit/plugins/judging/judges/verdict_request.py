@@ -171,6 +171,7 @@ def _verdict(
         explanation=whole.explanation,
         confidence=whole.confidence,
         claims=reading.claims,
+        gold_claims=reading.gold_claims,
         citations=reading.citations,
         left_out=materials.left_out,
         notes=reading.notes,

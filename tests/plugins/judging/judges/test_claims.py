@@ -17,13 +17,13 @@ from graphkit.plugins.judging.judges.claims import (
     MEASURES,
     NO_CITATIONS,
     NO_CLAIM_AT_IT,
-    NO_CLAIMS,
     NOT_RETRIEVED,
     NOT_SHOWN,
     NOT_SUPPORTED,
 )
 from graphkit.plugins.judging.judges.contract import Reading
 from graphkit.plugins.judging.judges.forms import NO_GOLD_ANSWER
+from graphkit.plugins.judging.judges.gold_claims import AGAINST_GOLD, NO_CLAIMS
 from graphkit.plugins.judging.judges.materials import Materials, materials_of
 from tests.helpers.cases import answer, question, unlogged
 from tests.helpers.judging import judged, materials, read, reasons, values
@@ -50,9 +50,12 @@ def reading(shown: Materials, *claims: dict[str, Any], gold: list[dict[str, Any]
     return read(CLAIMS, shown, {"claims": list(claims), "gold_claims": gold or []})
 
 
-CALLS = claim("login calls find_customer", "s1", "DIRECT", ("c1", "find_customer()"))
-READS = claim("find_customer reads customers", "s2", "INFERRED", ("c2", "FROM customers"))
-CACHES = claim("it caches", "s3", "UNSUPPORTED")
+#: The measures that compare the texts of both answers, whatever was retrieved.
+BY_ANSWER = {"ClaimPrecision", "ClaimRecall", "ClaimF1"}
+
+CALLS = claim("login calls find_customer", "s1", "DIRECT", ("c1", "find_customer()"), gold="SUPPORTED")
+READS = claim("find_customer reads customers", "s2", "INFERRED", ("c2", "FROM customers"), gold="NOT_MENTIONED")
+CACHES = claim("it caches", "s3", "UNSUPPORTED", gold="NOT_MENTIONED")
 
 
 def test_worked_case() -> None:
@@ -61,7 +64,10 @@ def test_worked_case() -> None:
     Supported are the first two of three: groundedness 2/3, hallucination 1/3. The citation of the first sentence is
     where its evidence is: correct and needed; that of the second is a chunk without evidence: 1 of 2 correct, 1 of 2
     needed. Of the three claims one is supported by its citations: 1/3. The gold claims are supported by c1 and by
-    nothing: recall 1/2; the relevant chunk is at rank 1: precision 1.
+    nothing: recall 1/2; the relevant chunk is at rank 1: precision 1, and of three chunks it is one.
+
+    Right is one of three claims, stated one of two of the gold answer: 2 (1/3 x 1/2) / (1/3 + 1/2) = 2/5. The one that
+    a chunk supports is stated. Of the false claims one rests on c2, which is irrelevant, and one on nothing.
     """
     shown = materials(ANSWER, CHUNKS, WALK, gold_answer="login reads customers")
     gold = [{"text": "a", "chunks": ["c1"], "stated": True}, {"text": "b", "chunks": [], "stated": False}]
@@ -75,6 +81,15 @@ def test_worked_case() -> None:
         "CitationPrecision": 0.5,
         "ContextPrecision": 1.0,
         "ContextRecall": 0.5,
+        "ClaimPrecision": pytest.approx(1 / 3),
+        "ClaimRecall": 0.5,
+        "ClaimF1": pytest.approx(2 / 5),
+        "ContextUtilization": 1.0,
+        "NoiseSensitivity": 0.0,
+        "NoiseSensitivity(chunks='irrelevant')": pytest.approx(1 / 3),
+        "Fabrication": pytest.approx(1 / 3),
+        "SelfKnowledge": 0.0,
+        "ChunkPrecision": pytest.approx(1 / 3),
     }
     assert [(one.sentence, one.support, one.cited, one.cited_support) for one in found.claims] == [
         (1, "DIRECT", (0,), True),
@@ -215,7 +230,7 @@ def test_edges_of_every_measure() -> None:
     assert reasons(empty.findings) == {
         **dict.fromkeys(("Groundedness", "HallucinationRate", "Faithfulness", "CitationRecall"), NO_CLAIMS),
         **dict.fromkeys(("Attribution", "CitationPrecision"), NO_CITATIONS),
-        **dict.fromkeys(("ContextPrecision", "ContextRecall"), NO_GOLD_ANSWER),
+        **dict.fromkeys(("ContextPrecision", "ContextRecall", *AGAINST_GOLD), NO_GOLD_ANSWER),
     }
     # What was retrieved can still be compared with a gold answer.
     said = {"claims": [], "gold_claims": [{"text": "a", "chunks": ["c1"], "stated": False}]}
@@ -225,8 +240,7 @@ def test_edges_of_every_measure() -> None:
     assert reasons(plain.findings) == {
         "Attribution": NO_CITATIONS,
         "CitationPrecision": NO_CITATIONS,
-        "ContextPrecision": NO_GOLD_ANSWER,
-        "ContextRecall": NO_GOLD_ANSWER,
+        **dict.fromkeys(("ContextPrecision", "ContextRecall", *AGAINST_GOLD), NO_GOLD_ANSWER),
     }
     assert values(plain.findings)["CitationRecall"] == 0.0  # a claim without citations isn't supported by any
 
@@ -259,8 +273,8 @@ def test_chunks_left_out() -> None:
     assert shown.left_out == ("api:auth.py#login", "web:x.ts")
     unseen = "the judge wasn't shown 2 of 3 chunks"
     gold = [{"text": "a", "chunks": [], "stated": True}]
-    found = reading(shown, claim("x", "s1", "UNSUPPORTED"), gold=gold)
-    assert reasons(found.findings) == dict.fromkeys(MEASURES, unseen)
+    found = reading(shown, claim("x", "s1", "UNSUPPORTED", gold="NOT_MENTIONED"), gold=gold)
+    assert reasons(found.findings) == dict.fromkeys({*MEASURES} - BY_ANSWER - {"SelfKnowledge"}, unseen)
     assert [one.reason for one in found.citations] == [NOT_SHOWN, NO_CLAIM_AT_IT]
 
     # Where the chunks that were shown support all claims, nothing could be lowered.
@@ -275,7 +289,8 @@ def test_chunks_that_were_not_logged() -> None:
     case = Case(question(gold_answer="login reads customers"), unlogged(answer=ANSWER))
     gold = [{"text": "a", "chunks": [], "stated": True}]
     found = reading(materials_of(case, "r"), CACHES, gold=gold)
-    assert set(reasons(found.findings).values()) == {NO_RETRIEVAL}
+    unknown = {*MEASURES} - BY_ANSWER - {"SelfKnowledge", "CitationRecall"}
+    assert reasons(found.findings) == dict.fromkeys(unknown, NO_RETRIEVAL)
     assert {(one.correct, one.reason) for one in found.citations} == {(None, NO_RETRIEVAL)}
     # It retrieved nothing, and says so: the claim is made up, and both citations are.
     case = Case(question(gold_answer="login reads customers"), answer(answer=ANSWER))
