@@ -97,6 +97,28 @@ def _ragchecker(root: Path) -> None:
     _write(root / "baseline_ragchecker.json", text=json.dumps(pairs))
 
 
+def _ragchecker_metrics(root: Path) -> None:
+    """One answer of two claims over two chunks: one is right and rests on the first chunk, one rests on the second.
+
+    The gold answer has two claims: the first chunk supports the first one, which is stated, and nothing the second.
+    """
+    yes, no, other = "Entailment", "Neutral", "Contradiction"
+    row = {
+        "query_id": "0",
+        "query": "Which?",
+        "gt_answer": "a b. c d.",
+        "response": "a b. e f.",
+        "retrieved_context": [{"doc_id": "0", "text": "a b"}, {"doc_id": "1", "text": "e f"}],
+        "response_claims": [["a", "is", "b"], ["e", "is", "f"]],
+        "gt_answer_claims": [["a", "is", "b"], ["c", "is", "d"]],
+        "answer2response": [yes, other],
+        "response2answer": [yes, no],
+        "retrieved2response": [[yes, no], [no, yes]],
+        "retrieved2answer": [[yes, no], [no, no]],
+    }
+    _write(root / "checking_outputs.json", text=json.dumps({"results": [row]}))
+
+
 def _entailment_bank(root: Path) -> None:
     """One id twice: both predictions are compared with the second proof, whose leaves are sent1 and sent3."""
     rows: list[dict[str, Any]] = [
@@ -138,6 +160,17 @@ SMALL: dict[str, tuple[str, Callable[[Path], None], list[str]]] = {
         ],
     ),
     "RAGChecker": ("RAGChecker/data/meta_evaluation", _ragchecker, ["ragchecker on pairs by overall: 8 of 8 checked"]),
+    "RAGChecker's metrics": (
+        "RAGChecker/examples",
+        _ragchecker_metrics,
+        # Of the two claims one is false, by the irrelevant chunk; the claim of gold that a chunk supports is stated.
+        [
+            *(f"{name} 0.5000 1/1" for name in ("ClaimPrecision", "ClaimRecall", "ClaimF1", "ContextRecall")),
+            *(f"{name} 0.5000 1/1" for name in ("NoiseSensitivity(chunks='irrelevant')", "ChunkPrecision")),
+            *(f"{name} 1.0000 1/1" for name in ("ContextUtilization", "Faithfulness")),
+            *(f"{name} 0.0000 1/1" for name in ("NoiseSensitivity", "Fabrication", "SelfKnowledge")),
+        ],
+    ),
     "EntailmentBank": (
         "entailment_bank/data",
         _entailment_bank,

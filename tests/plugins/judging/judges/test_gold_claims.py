@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +28,7 @@ from graphkit.plugins.judging.judges.gold_claims import (
 )
 from graphkit.plugins.judging.judges.materials import Materials, materials_of
 from graphkit.plugins.judging.verdicts import GoldEdge
+from tests.helpers.absent import absent
 from tests.helpers.cases import question, unlogged
 from tests.helpers.judging import judged, materials, read, reasons, values
 from tests.helpers.properties import examples
@@ -167,6 +170,38 @@ def test_every_metric_of_ragchecker(drawn: tuple[Any, Any, int]) -> None:
     assert sum(map(Fraction, kinds)) == pytest.approx(1)
     unsupported = (worth["Fabrication"] or 0.0) + (worth["SelfKnowledge"] or 0.0)
     assert worth["HallucinationRate"] == pytest.approx(unsupported)
+
+
+#: RAGChecker's names.
+THEIRS = {
+    **{"ClaimPrecision": "precision", "ClaimRecall": "recall", "ClaimF1": "f1", "ContextRecall": "claim_recall"},
+    **{"ChunkPrecision": "context_precision", "ContextUtilization": "context_utilization"},
+    **{RELEVANT: "noise_sensitivity_in_relevant", IRRELEVANT: "noise_sensitivity_in_irrelevant"},
+    **{"Fabrication": "hallucination", "SelfKnowledge": "self_knowledge", "Faithfulness": "faithfulness"},
+}
+
+
+def test_the_released_checking_file(published: Path) -> None:
+    """Each metric of each answer is that of the file, from its labels alone."""
+    file = published / "RAGChecker" / "examples" / "checking_outputs.json"
+    if not file.is_file():
+        absent("GRAPHKIT_REQUIRE_PUBLISHED", "the published files of RAGChecker")
+    labels = {"Entailment": "SUPPORTED", "Contradiction": "CONTRADICTED", "Neutral": "NOT_MENTIONED"}
+
+    def places(row: Sequence[str]) -> list[int]:
+        return [place for place, label in enumerate(row) if label == "Entailment"]
+
+    rows = json.loads(file.read_text(encoding="utf-8"))["results"]
+    assert len(rows) == 2
+    for row in rows:
+        pairs = zip(row["answer2response"], row["retrieved2response"], strict=True)
+        gold = zip(row["response2answer"], row["retrieved2answer"], strict=True)
+        verdict = said(
+            [(labels[label], places(chunks)) for label, chunks in pairs],
+            [(label == "Entailment", places(chunks)) for label, chunks in gold],
+        )
+        worth = values(read(CLAIMS, shown(len(row["retrieved_context"])), verdict).findings)
+        assert {theirs: worth[ours] for ours, theirs in THEIRS.items()} == pytest.approx(row["metrics"], abs=1e-15)
 
 
 def test_nothing_to_measure_is_not_scored() -> None:
