@@ -138,6 +138,11 @@ class RunOnFiles:
             cases = [case for one in asked if (case := self.answered(one)) is not None]
             counts = _COUNTS[name](map(question_edges, cases))
             return Failures(counts[:limit], len(counts), name, self.run)
+        for beside, kind_of in kinds_beside().items():
+            if name in kind_of.counts:
+                answers = [(case, self.of(beside, one)) for one in asked if (case := self.answered(one)) is not None]
+                counts = kind_of.counts[name](answers)
+                return Failures(counts[:limit], len(counts), name, self.run)
         rows = [{"question": one, **row} for one in asked for row in self._rows(name, one)]
         if name == "questions-by-score":
             rows.sort(key=_worst_first)
@@ -197,7 +202,7 @@ def file_failures(
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``,
         ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``,
         ``edges-absent``, ``missed-passages``, ``incoherent-pairs``, and of the verdicts beside the run
-        ``unsupported-claims``, ``false-claims`` and ``missing-claims``.
+        ``unsupported-claims``, ``false-claims``, ``missing-claims``, ``claims-by-boundary`` and ``claims-by-relation``.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit
@@ -347,5 +352,5 @@ _COUNTS: Mapping[str, Callable[[Iterable[QuestionEdges]], list[Row]]] = {
 
 def file_kinds() -> tuple[str, ...]:
     """Return the kinds that files suffice for, in the order of an overview."""
-    found = {*_ROWS, *_COUNTS, *(name for kind in kinds_beside().values() for name in kind.failures)}
+    found = {*_ROWS, *_COUNTS, *(name for kind in kinds_beside().values() for name in (*kind.failures, *kind.counts))}
     return tuple(query.name for query in failure_queries() if query.name in found)

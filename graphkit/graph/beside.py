@@ -49,6 +49,8 @@ class KindBeside(ABC, Generic[Of]):
         What the page's script needs to know of the kind, if a run has records of it.
     failures
         The kinds of failures of which :meth:`rows` gives the rows.
+    counts
+        What gives the rows of the kinds of failures that count over answers, each with its records.
     sentences
         What makes a sentence of a row, by the kind of failures.
     """
@@ -60,6 +62,7 @@ class KindBeside(ABC, Generic[Of]):
     only_one: ClassVar[bool] = False
     vocabulary: ClassVar[Mapping[str, Any]] = {}
     failures: ClassVar[tuple[str, ...]] = ()
+    counts: ClassVar[Mapping[str, Callable[[Sequence[tuple[Case, Sequence[Any]]]], list[dict[str, Any]]]]] = {}
     sentences: ClassVar[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {}
 
     @abstractmethod

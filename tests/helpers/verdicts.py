@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
+from graphkit.plugins.judging.verdicts import (
+    AnswerClaim,
+    Citation,
+    Evidence,
+    GoldClaim,
+    GoldEdge,
+    TraversedEdge,
+    Verdict,
+)
 from graphkit.records.ids import Places
-from graphkit.records.models import Answer
+from graphkit.records.models import Answer, Question
 from tests.helpers.datasets import read_jsonl
 from tests.helpers.made import made
 
@@ -37,9 +45,13 @@ def verdict(question: str, *, grader: str = "claims", judge: str = "lexical", ru
 def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
     """Yield verdicts on the answers of a run: a claim for each of the first chunks, every third one unsupported.
 
-    Claims rest on the walked edges in turn, each cites its chunk, and every fifth question's verdict has failed.
+    Claims rest on the walked edges in turn, each cites its chunk, and every fifth question's verdict has failed. The
+    gold answer contradicts the second one. It makes two claims: one that the answer lacks goes with the first two steps
+    of gold, one that it states with the others.
     """
     seen: set[str] = set()
+    questions = map(Question.model_validate, read_jsonl(run_file.parent.parent / "questions.jsonl"))
+    gold = {one.id: [step for path in one.paths for step in path.steps] for one in questions}
     for number, record in enumerate(read_jsonl(run_file)):
         answer = Answer.model_validate(record)
         if answer.error is not None or answer.question_id in seen:
@@ -59,6 +71,7 @@ def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
                 evidence=[(chunk.id, (chunk.text or chunk.id)[:40], place % 3 != 2)],
                 edge=steps[place % len(steps)] if steps else None,
                 mismatch="the quote doesn't occur in the chunk" if place % 3 == 2 else None,
+                gold="CONTRADICTED" if place == 1 else "NOT_MENTIONED",
                 sentence=place + 1,
                 cited=[place],
             )
@@ -74,7 +87,15 @@ def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
             )
             for place, chunk in enumerate(chunks)
         ]
-        yield verdict(answer.question_id, run=answer.run, judge=judge, claims=claims, citations=citations, cost=0.001)
+        golden = [
+            GoldEdge(source=one.source, relation=one.relation, target=one.target) for one in gold[answer.question_id]
+        ]
+        gold_claims = [
+            made(GoldClaim, {"text": f"gold {place}", "stated": place > 0, "edges": some, "named_in": "claim"})
+            for place, some in enumerate((golden[:2], golden[2:]))
+        ]
+        found: dict[str, Any] = {"claims": claims, "gold_claims": gold_claims, "citations": citations}
+        yield verdict(answer.question_id, run=answer.run, judge=judge, cost=0.001, **found)
         yield verdict(
             answer.question_id,
             run=answer.run,

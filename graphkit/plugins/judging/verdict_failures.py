@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from graphkit.analysis.explain import edge_in_words
@@ -51,8 +55,19 @@ def _false(row: Mapping[str, Any]) -> str:
     return f"{why} the claim{_sentence_of(row)}: {row['claim']}{edge}"
 
 
+def _counted_claims(row: Mapping[str, Any]) -> str:
+    between = f"from {row['from_repo']} to {row['to_repo']}" if "from_repo" in row else f"of {row['relation']}"
+    lacks = f"the answers lack {row['missed']} of {counted(row['required'], 'claim')} that go with an edge {between}"
+    unwalked = f" ({row['unwalked']} with one that was not traversed)" if row["unwalked"] else ""
+    wrong = f"{counted(row['wrong'], 'contradicted claim')} on a wrong edge {between}" if row["wrong"] else ""
+    parts = [lacks + unwalked if row["required"] else "", wrong]
+    return f"{', and '.join(filter(None, parts))}, in {counted(row['questions'], 'question')}"
+
+
 #: What makes a sentence of a row, by the named query.
 SENTENCES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "claims-by-boundary": _counted_claims,
+    "claims-by-relation": _counted_claims,
     "missing-claims": _missing,
     "false-claims": _false,
     "unsupported-claims": _unsupported,
@@ -72,7 +87,7 @@ def missing_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str
             if not claim.stated:
                 edges: list[Edge] = [(one.source, one.relation, one.target) for one in claim.edges]
                 walked = contained(edges, case.walked, untyped=True)
-                there: list[Edge | None] = [edge for edge in edges if edge in case.gold_edges]
+                there: list[Edge | None] = [edge for edge in sorted(edges, key=_edge_order) if edge in case.gold_edges]
                 for edge in there or [None]:
                     yield {
                         "judge": verdict.judge,
@@ -84,6 +99,11 @@ def missing_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str
                     }
 
 
+def _edge_order(edge: Edge) -> tuple[str, str, str]:
+    """Return the sort key of an edge, as the query orders: one without a relation comes first."""
+    return edge[0], edge[1] or "", edge[2]
+
+
 def false_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
     """Yield the rows of the claims that the gold answer contradicts, or that nothing supports.
 
@@ -92,16 +112,87 @@ def false_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str, 
     for verdict in verdicts:
         for claim in verdict.claims:
             if claim.gold == "CONTRADICTED" or (claim.gold == "NOT_MENTIONED" and claim.support == "UNSUPPORTED"):
-                edge = None if claim.edge is None else (claim.edge.source, claim.edge.relation, claim.edge.target)
-                is_wrong = edge is not None and case.gold_edges and not contained([edge], case.gold_edges, untyped=True)
                 yield {
                     "judge": verdict.judge,
                     "sentence": claim.sentence,
                     "claim": claim.text,
                     "gold": claim.gold,
                     "support": claim.support,
-                    **_edge_row(edge if is_wrong else None),
+                    **_edge_row(_wrong_edge(case, claim)),
                 }
+
+
+def _wrong_edge(case: Case, claim: AnswerClaim) -> Edge | None:
+    """Return the traversed edge that a claim rests on if gold doesn't hold it."""
+    if claim.edge is None or not case.gold_edges:
+        return None
+    edge = (claim.edge.source, claim.edge.relation, claim.edge.target)
+    return None if contained([edge], case.gold_edges, untyped=True) else edge
+
+
+@dataclass
+class _ClaimCount:
+    """What a row of ``claims-by-boundary`` or ``claims-by-relation`` counts."""
+
+    missed: int = 0
+    required: int = 0
+    unwalked: int = 0
+    wrong: int = 0
+    questions: set[str] = field(default_factory=set)
+
+
+def _claim_counts(
+    names: tuple[str, ...],
+    names_of: Callable[[Case, Edge], tuple[str, ...] | None],
+    answers: Iterable[tuple[Case, Sequence[Verdict]]],
+) -> list[dict[str, Any]]:
+    """Return the rows of a query that counts claims by the edges that they go with or rest on, as Cypher does.
+
+    ``names_of`` returns what an edge counts for, by the names of the columns; None if for nothing.
+    """
+    rows: dict[tuple[str, ...], _ClaimCount] = defaultdict(_ClaimCount)
+    for case, verdicts in answers:
+        question = case.question.id
+        for verdict in verdicts:
+            for claim in verdict.gold_claims:
+                edges = {(one.source, one.relation, one.target) for one in claim.edges} & set(case.gold_edges)
+                lost = edges - contained(edges, case.walked, untyped=True) if case.walk_logged else set()
+                lost_names = {names_of(case, edge) for edge in lost}
+                for found in filter(None, {names_of(case, edge) for edge in edges}):
+                    row = rows[verdict.judge, *found]
+                    row.required += 1
+                    row.missed += not claim.stated
+                    row.unwalked += not claim.stated and found in lost_names
+                    row.questions |= set() if claim.stated else {question}
+            for one in verdict.claims:
+                wrong = _wrong_edge(case, one) if one.gold == "CONTRADICTED" else None
+                if wrong is not None and (its := names_of(case, wrong)) is not None:
+                    row = rows[verdict.judge, *its]
+                    row.wrong += 1
+                    row.questions.add(question)
+    ordered = sorted(rows.items(), key=lambda item: (-item[1].missed, -item[1].wrong, item[0]))
+    return [
+        {
+            **dict(zip(("judge", *names), key, strict=True)),
+            "missed": row.missed,
+            "required": row.required,
+            "share": math.floor(100 * row.missed / row.required + 0.5) / 100 if row.required else None,
+            "unwalked": row.unwalked,
+            "wrong": row.wrong,
+            "questions": len(row.questions),
+        }
+        for key, row in ordered
+        if row.missed or row.wrong
+    ]
+
+
+def _boundary(case: Case, edge: Edge) -> tuple[str, ...] | None:
+    ends = case.places.repo(edge[0]), case.places.repo(edge[2])
+    return ends if case.places.crosses(edge[0], edge[2]) else None  # type: ignore[return-value]
+
+
+def _relation(_: Case, edge: Edge) -> tuple[str, ...]:
+    return (edge[1] or "(no relation)",)
 
 
 def _edge_row(edge: Edge | None) -> dict[str, str | None]:
@@ -136,4 +227,10 @@ ROWS: Mapping[str, Callable[[Case, Sequence[Verdict]], Iterator[dict[str, Any]]]
     "missing-claims": missing_claims,
     "false-claims": false_claims,
     "unsupported-claims": unsupported_claims,
+}
+
+#: What gives the rows of a query that counts over answers.
+COUNTS: Mapping[str, Callable[[Iterable[tuple[Case, Sequence[Verdict]]]], list[dict[str, Any]]]] = {
+    "claims-by-boundary": partial(_claim_counts, ("from_repo", "to_repo"), _boundary),
+    "claims-by-relation": partial(_claim_counts, ("relation",), _relation),
 }

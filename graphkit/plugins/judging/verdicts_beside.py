@@ -13,7 +13,7 @@ from graphkit.graph.beside import KindBeside
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import Decision, grade_of
 from graphkit.plugins.judging.model_families import judges_of, self_evaluations
-from graphkit.plugins.judging.verdict_failures import ROWS, SENTENCES
+from graphkit.plugins.judging.verdict_failures import COUNTS, ROWS, SENTENCES
 from graphkit.plugins.judging.verdict_files import clashing, read_verdicts
 from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.scores import GRADES, RUBRIC_GRADE, Score
@@ -28,6 +28,7 @@ class VerdictsBeside(KindBeside[Verdict]):
     letter = "j"
     counted_as = "judged"
     failures = (*ROWS,)
+    counts = COUNTS
     sentences = SENTENCES
 
     def read(self, files: Iterable[Path], problems: Problems) -> list[Verdict]:

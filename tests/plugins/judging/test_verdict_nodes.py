@@ -351,6 +351,55 @@ def test_claims_against_gold(empty_store: Store, tmp_path: Path) -> None:
         assert asked(empty_store, kind, "question", limit=1) == [("q1",)]
 
 
+def test_claims_are_counted_by_boundary_and_relation(empty_store: Store, tmp_path: Path) -> None:
+    """A claim counts once a boundary and a relation, however many of its edges are there.
+
+    Of the boundary x to y, q1 lacks one of two claims, whose edge was walked, and q2 one of one; of y to z, q1 lacks
+    one, whose edge was missed. Of R, q1 lacks two of three claims, one with a missed edge, and q2 one. Two contradicted
+    claims rest on wrong edges, y -> x by S and within y by R.
+    """
+    steps = [step("x:a", "y:b"), step("x:a", "y:c"), step("y:b", "z:d")]
+    walk = [step("x:a", "y:b"), step("x:a", "y:c"), step("y:b", "x:a", "S"), step("y:b", "y:e")]
+    asked_of = [{"id": name, "question": "?", "paths": [{"steps": steps}]} for name in ("q1", "q2")]
+    write_jsonl(tmp_path / "questions.jsonl", asked_of)
+    given = {"run": "r", "retrieved": [], "traversal": walk, "answer": "x"}
+    file = write_jsonl(tmp_path / "runs" / "r.jsonl", [{**given, "question_id": name} for name in ("q1", "q2")])
+    graphkit.evaluate(file, store=empty_store)
+    first, second, far = (("x:a", "R", "y:b"), ("x:a", "R", "y:c"), ("y:b", "R", "z:d"))
+    gold = [gold_claim("1", first, second), gold_claim("2", first, stated=True), gold_claim("3", far), gold_claim("4")]
+    claims = [
+        claim("5", edge=("y:b", "S", "x:a"), gold="CONTRADICTED"),
+        claim("6", edge=("y:b", "R", "y:e"), gold="CONTRADICTED"),
+        claim("7", edge=("y:b", "S", "x:a"), gold="NOT_MENTIONED"),
+        claim("8", edge=first, gold="CONTRADICTED"),
+    ]
+    kept = [verdict("q1", claims=claims, gold_claims=gold), verdict("q2", gold_claims=gold[:1])]
+    load_verdicts(empty_store, kept)
+    columns = ("missed", "required", "share", "unwalked", "wrong", "questions")
+    assert asked(empty_store, "claims-by-boundary", "judge", "from_repo", "to_repo", *columns) == [
+        ("lexical", "x", "y", 2, 3, 0.67, 0, 0, 2),
+        ("lexical", "y", "z", 1, 1, 1.0, 1, 0, 1),
+        ("lexical", "y", "x", 0, 0, None, 0, 1, 1),
+    ]
+    assert asked(empty_store, "claims-by-relation", "judge", "relation", *columns) == [
+        ("lexical", "R", 3, 4, 0.75, 1, 1, 2),
+        ("lexical", "S", 0, 0, None, 0, 1, 1),
+    ]
+    folder = grades_folder(file)
+    folder.mkdir()
+    write_verdicts(folder / "lexical.verdicts.jsonl", kept)
+    for kind in ("claims-by-boundary", "claims-by-relation"):
+        rows = graphkit.failures(empty_store, "r", kind)
+        assert file_failures(file, kind) == rows
+        assert file_failures(file, kind, question="q2") == graphkit.failures(empty_store, "r", kind, question="q2")
+        assert file_failures(file, kind, limit=1) == rows[:1]
+    assert [sentence("claims-by-relation", row) for row in rows] == [
+        "the answers lack 3 of 4 claims that go with an edge of R (1 with one that was not traversed), and "
+        "1 contradicted claim on a wrong edge of R, in 2 questions",
+        "1 contradicted claim on a wrong edge of S, in 1 question",
+    ]
+
+
 def test_an_unlogged_walk_misses_nothing(empty_store: Store, tmp_path: Path) -> None:
     """Whether an edge was traversed isn't known then; an edge without a relation matches one with any."""
     file = world(tmp_path)
