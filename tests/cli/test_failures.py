@@ -204,6 +204,8 @@ def test_one_question(shop: Graph, rows: dict[str, list[Row]]) -> None:
             "nodes-missed",
             "edges-absent",
             "found-and-lost",
+            "claims-by-boundary",
+            "claims-by-relation",
         ):
             shown = any(row["question"] == "sf-17" for row in found)
             assert shown == (f"({kind})" in done.out), kind

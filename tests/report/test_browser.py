@@ -473,6 +473,8 @@ def test_verdicts_follow_the_run_and_the_question(opened: Opened, tmp_path: Path
         assert page.locator("#detail .verdict").count() == len(on_it)
         texts = page.locator("#detail .claim > span.data").all_inner_texts()
         assert texts == [each.text for one in on_it for each in one.claims]
+        of_gold = page.locator("#detail .gold-claim > span.data").all_text_contents()
+        assert of_gold == [each.text for one in on_it for each in one.gold_claims]
 
 
 def test_hostile_verdicts_are_shown_and_never_run(opened: Opened, tmp_path: Path) -> None:
@@ -489,6 +491,8 @@ def test_hostile_verdicts_are_shown_and_never_run(opened: Opened, tmp_path: Path
         assert page.locator("#detail .claim q").text_content() == visible_text(text)
         assert visible_text(text) in (page.locator("#detail .citation").text_content() or "")
         assert visible(text) in (page.locator("#detail .edge-of").text_content() or "")
+        assert page.locator("#detail .gold-claim > span.data").text_content() == visible_text(text)
+        assert visible(text) in (page.locator("#detail .gold-edge").text_content() or "")
         assert page.locator("#detail .verdict dt").first.text_content() == visible(text)
         assert page.locator("#detail :is(script, img, iframe, a)").count() == 0
         page.keyboard.press("Escape")

@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphkit.plugins.judging.judge_cost import judge_cost
-from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, Evidence, TraversedEdge, Verdict
+from graphkit.plugins.judging.verdicts import (
+    AnswerClaim,
+    Citation,
+    Evidence,
+    GoldClaim,
+    GoldEdge,
+    TraversedEdge,
+    Verdict,
+)
 from graphkit.records.usage import Spread
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
 
@@ -54,8 +62,10 @@ def judged(verdict: Verdict) -> dict[str, Any]:
         "confidence": verdict.confidence,
         "explanation": optional_text(verdict.explanation, TEXT),
         # Of a verdict with claims, the page shows the checked claims instead.
-        "fields": [] if verdict.claims else _fields(verdict.verdict or {}),
+        "fields": [] if verdict.claims or verdict.gold_claims else _fields(verdict.verdict or {}),
         **listing("claims", verdict.claims, CLAIMS, _claim),
+        **listing("gold_claims", verdict.gold_claims, CLAIMS, _gold_claim),
+        "gold_stated": sum(one.stated for one in verdict.gold_claims),
         "citations": [_citation(one) for one in verdict.citations],
         **listing("left_out", verdict.left_out, LISTED, visible),
         "notes": [visible_text(one, TEXT) for one in verdict.notes[:LISTED]],
@@ -77,14 +87,25 @@ def _claim(claim: AnswerClaim) -> dict[str, Any]:
     }
 
 
+def _gold_claim(claim: GoldClaim) -> dict[str, Any]:
+    return {
+        "text": visible_text(claim.text, TEXT),
+        "stated": claim.stated,
+        "chunks": [visible(one) for one in claim.chunks[:EVIDENCE]],
+        "edges": [_edge(one) for one in claim.edges[:EVIDENCE]],
+        "named_in": claim.named_in,
+    }
+
+
 def _evidence(one: Evidence) -> dict[str, Any]:
     quote = visible_text(one.quote, TEXT)
     return {"chunk": visible(one.chunk), "quote": quote, "occurs": one.occurs, "alone": one.alone}
 
 
-def _edge(edge: TraversedEdge) -> dict[str, Any]:
+def _edge(edge: TraversedEdge | GoldEdge) -> dict[str, Any]:
     source, relation, target = (visible(name or "") for name in (edge.source, edge.relation, edge.target))
-    return {"source": source, "relation": relation, "target": target, "in_gold": edge.in_gold}
+    in_gold = edge.in_gold if isinstance(edge, TraversedEdge) else True
+    return {"source": source, "relation": relation, "target": target, "in_gold": in_gold}
 
 
 def _citation(citation: Citation) -> dict[str, Any]:

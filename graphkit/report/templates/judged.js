@@ -43,6 +43,12 @@ export const judgedSection = (detail, verdicts) => {
       one.cited.map((/** @type {number} */ place) => citation(citations[place])),
       one.cited_support === null ? null : el("li", { class: "dim" }, one.cited_support ? "its citations together support it" : "its citations together don't support it")));
   /** @param {any} one */
+  const goldClaim = (one) => el("li", { class: one.stated ? "gold-claim" : "gold-claim missed" },
+    plain(one.text), mark(one.stated ? ["good", "stated"] : ["bad", "not stated"]),
+    el("ul", {}, one.chunks.map((/** @type {string} */ chunk) => el("li", {}, "supported by ", plain(chunk), where(chunk))),
+      one.edges.map((/** @type {any} */ edge) => el("li", { class: "gold-edge" }, "goes with the gold edge ", plain(`${edge.source} -${edge.relation}-> ${edge.target}`),
+        one.named_in === "chunk" ? el("span", { class: "dim" }, " named by a chunk that supports it") : null))));
+  /** @param {any} one */
   const verdict = (one) => {
     const stray = one.citations.filter((/** @type {any} */ _, /** @type {number} */ place) => !one.claims.some((/** @type {any} */ each) => each.cited.includes(place)));
     return el("section", { class: "verdict" },
@@ -55,6 +61,9 @@ export const judgedSection = (detail, verdicts) => {
         el("dl", {}, one.fields.map((/** @type {any} */ { name, text }) => [el("dt", { class: "data" }, name), el("dd", { class: "data" }, text)]))) : null,
       one.claims.length ? el("ol", { class: "claims" }, one.claims.map((/** @type {any} */ each) => claim(each, one.citations))) : null,
       one.more_claims ? el("p", { class: "dim" }, `and ${counted(one.more_claims, "more claim")}`) : null,
+      one.gold_claims.length ? el("details", {}, el("summary", {}, `The gold answer: ${one.gold_stated} of ${counted(one.gold_claims.length + one.more_gold_claims, "claim")} stated`),
+        el("ol", { class: "claims" }, one.gold_claims.map(goldClaim)),
+        one.more_gold_claims ? el("p", { class: "dim" }, `and ${counted(one.more_gold_claims, "more claim")}`) : null) : null,
       stray.length && !one.more_claims ? [el("p", {}, one.claims.length ? "Citations at no claim:" : "Citations:"), el("ul", {}, stray.map(citation))] : null,
       one.left_out.length ? el("p", { class: "note left-out" }, el("b", {}, "Not shown to the judge, for lack of space: "), one.left_out.map((/** @type {string} */ id, /** @type {number} */ place) => [place ? ", " : "", plain(id)]), one.more_left_out ? ` and ${one.more_left_out} more` : null) : null,
       one.notes.length ? el("ul", { class: "dim" }, one.notes.map((/** @type {string} */ note) => el("li", { class: "data" }, note))) : null);

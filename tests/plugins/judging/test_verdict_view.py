@@ -11,12 +11,13 @@ from graphkit.errors import InputError
 from graphkit.files.grades_beside import grades_folder
 from graphkit.plugins.judging.verdict_files import write_verdicts
 from graphkit.plugins.judging.verdict_view import CLAIMS, LISTED, TEXT, judged
-from graphkit.plugins.judging.verdicts import Citation, Verdict
+from graphkit.plugins.judging.verdicts import Citation, GoldClaim, GoldEdge, Verdict
 from graphkit.records.scores import Score, answer_hash
 from graphkit.report import PageOptions, write_report
 from tests.helpers import cli
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.datasets import write_jsonl
+from tests.helpers.made import made
 from tests.helpers.pages import HOSTILE, Page, hostile_dataset
 from tests.helpers.verdicts import claim, verdict
 
@@ -31,6 +32,15 @@ SAID = verdict(
             "x calls y", evidence=[("a:m.py#x", "y()")], edge=("a:m.py#x", "CALLS", "a:m.py#y"), in_gold=True, cited=[0]
         ),
         claim("x calls z", support="UNSUPPORTED", gold="CONTRADICTED", mismatch="no such chunk", cited=[1]),
+    ],
+    gold_claims=[
+        made(
+            GoldClaim,
+            {
+                **{"text": "x calls z", "stated": False, "chunks": ["a:m.py#x"], "named_in": "claim"},
+                "edges": [GoldEdge(source="a:m.py#x", relation="CALLS", target="b:n.py#z")],
+            },
+        )
     ],
     citations=CITATIONS,
     left_out=["a:m.py#w"],
@@ -47,6 +57,13 @@ def test_a_claim_has_its_evidence_citation_and_edge() -> None:
     assert first["edge"] == {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y", "in_gold": True}
     assert (second["support"], second["gold"], second["mismatch"]) == ("UNSUPPORTED", "CONTRADICTED", "no such chunk")
     assert [found["citations"][place]["reason"] for place in second["cited"]] == ["not in the retrieved context"]
+    assert found["gold_claims"] == [
+        {
+            **{"text": "x calls z", "stated": False, "chunks": ["a:m.py#x"], "named_in": "claim"},
+            "edges": [{"source": "a:m.py#x", "relation": "CALLS", "target": "b:n.py#z", "in_gold": True}],
+        }
+    ]
+    assert found["gold_stated"] == 0
     assert found["left_out"] == ["a:m.py#w"]
     assert found["fields"] == []  # the page shows the checked claims instead
     assert judged(RUBRIC)["fields"] == [
@@ -166,6 +183,15 @@ def hostile_verdicts(run: Path) -> list[Verdict]:
                 claims=[
                     claim(
                         text, evidence=[(text, text)], edge=(text, text, text), in_gold=False, mismatch=text, cited=[0]
+                    )
+                ],
+                gold_claims=[
+                    made(
+                        GoldClaim,
+                        {
+                            **{"text": text, "stated": False, "chunks": [text], "named_in": "chunk"},
+                            "edges": [GoldEdge(source=text, relation=text, target=text)],
+                        },
                     )
                 ],
                 citations=[Citation(text=text, target=text, chunks=(text,), correct=False, reason=text)],
