@@ -12,6 +12,7 @@ import pytest
 
 from graphkit.plugins.judging.judges.catalogue import GRADERS
 from graphkit.plugins.judging.judges.contract import Grader
+from graphkit.plugins.judging.judges.gold_claims import IRRELEVANT, RELEVANT
 from graphkit.plugins.judging.judges.lexical import LexicalJudge
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.model_judge import ModelJudge
@@ -198,13 +199,17 @@ def test_the_lexical_judge_gives_no_more(name: str) -> None:
     assert 0 < plain["rubric RubricGrade"] < 1  # there is something to raise
     assert 0 < plain["claims Groundedness"] < 1
     assert 0 < plain["scale ScaleGrade"] < 10
+    errors = {"claims HallucinationRate", "claims Fabrication"}
+    # Kinds of claims: further claims of another kind lower their shares.
+    kinds = {f"claims {one}" for one in (RELEVANT, IRRELEVANT, "SelfKnowledge")}
     for place in ("answer", "chunk"):
         for text in attempts(INJECTIONS[name]):
             now = grades(shown(place, text))
-            for key in plain.keys() - {"claims HallucinationRate"}:
+            for key in plain.keys() - errors - kinds:
                 if key in now:
                     assert now[key] <= plain[key], (place, key)
-            assert now["claims HallucinationRate"] >= plain["claims HallucinationRate"]
+            for key in errors:
+                assert now[key] >= plain[key], (place, key)
 
 
 def test_a_text_that_holds_its_own_nonce() -> None:
