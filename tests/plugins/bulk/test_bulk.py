@@ -24,10 +24,9 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import first_run
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.opening import open_store
-from graphkit.graph.queries import schema_statements
 from graphkit.graph.runs import load_run
 from graphkit.plugins.bulk.bulk_load import BulkLoad, bulk_load, embedded_importer
-from graphkit.plugins.embedded.client import ensure_running, stop
+from graphkit.plugins.embedded.client import stop
 from graphkit.plugins.embedded.import_batches import TOGETHER
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph
@@ -163,7 +162,10 @@ def mixed_dataset(folder: Path) -> list[Path]:
 def test_bulk_load_writes_what_the_loaders_write(
     graph: Graph, embedded_dir: Path, tmp_path: Path, batches: str
 ) -> None:
-    """Each node and relationship is the same to the last property, and a later load finds nothing to do."""
+    """Each node and relationship is the same to the last property, and a later load finds nothing to do.
+
+    The constraints and indexes exist before anybody opens the new database: a second node of a key is refused.
+    """
     dataset = tmp_path / "mixed"
     dataset.mkdir()
     runs = (odd_dataset if batches == "one" else mixed_dataset)(dataset)
@@ -171,6 +173,8 @@ def test_bulk_load_writes_what_the_loaders_write(
     with open_store(data=embedded_dir) as store:
         expected = through_bolt(store, dataset, runs)
     loaded = in_bulk(tmp_path / "new", dataset, runs, 1_000 if batches == "many" else TOGETHER)
+    with Store.open(Settings(data=tmp_path / "new")) as bare, pytest.raises(DatabaseError):
+        bare.write("MATCH (q:Question) WITH q LIMIT 1 CREATE (:Question {dataset: q.dataset, id: q.id})")
     with open_store(data=tmp_path / "new") as store:
         assert whole(store) == expected
         assert not load_dataset(store, Dataset(dataset), Problems()).written.get("questions")
@@ -178,23 +182,12 @@ def test_bulk_load_writes_what_the_loaders_write(
         assert [(one.run, 0, one.written) for one in loaded.runs] == [(a.run, a.written, a.unchanged) for a in again]
 
 
-@pytest.mark.slow("the storefront is imported into a database of its own")
-def test_bulk_load_leaves_indexes(tmp_path: Path) -> None:
-    """The constraints and indexes exist before anybody opens the new database: a second node of a key is refused."""
-    in_bulk(tmp_path / "new", graphkit.storefront_folder(), [])
-    with Store.open(Settings(data=tmp_path / "new")) as store:
-        with pytest.raises(DatabaseError):
-            store.write("MATCH (q:Question) WITH q LIMIT 1 CREATE (:Question {dataset: q.dataset, id: q.id})")
-        store.schema(schema_statements())
-        assert store.read("MATCH (q:Question {id: 'sf-01'}) RETURN q.dataset AS name") == [{"name": "storefront"}]
-
-
 @pytest.mark.slow("a database of its own is filled, and opened again")
 def test_database_that_holds_something_is_refused(tmp_path: Path) -> None:
     """Nothing is added to a database with content, and nothing of it is lost."""
-    graphkit.load(opened := open_store(data=tmp_path / "db"), graphkit.storefront_folder())
-    before = whole(opened)
-    opened.close()
+    with open_store(data=tmp_path / "db") as store:
+        store.write("CREATE (:Repository {name: 'api'})-[:HELD]->(:Question {dataset: 'shop', id: 'q1'})")
+        before = whole(store)
     with pytest.raises(DatabaseError, match="nodes already") as refused:
         in_bulk(tmp_path / "db", graphkit.storefront_folder(), [])
     assert "--data" in str(refused.value.remedy)
@@ -202,44 +195,33 @@ def test_database_that_holds_something_is_refused(tmp_path: Path) -> None:
         assert whole(store) == before
 
 
-@pytest.mark.slow("the importer waits for a server that somebody keeps")
-def test_running_database_is_refused(tmp_path: Path) -> None:
-    """The importer waits for no server that somebody keeps, and names the command that stops it."""
-    ensure_running(tmp_path / "db", keep=True).release()
-    try:
-        with pytest.raises(DatabaseError, match="running") as refused:
-            in_bulk(tmp_path / "db", graphkit.storefront_folder(), [])
-        assert "graphkit db stop" in str(refused.value.remedy)
-    finally:
-        stop(tmp_path / "db")
-
-
-@one_fast("mistake", ["question", "runs", "twice"], "a database of its own for each mistake", 1)
-def test_refused_run_leaves_nothing(tmp_path: Path, mistake: str) -> None:
+@one_fast("mistakes", [("runs",), ("question", "twice")], "further mistakes", ids=" and ".join)
+def test_refused_run_leaves_nothing(tmp_path: Path, mistakes: tuple[str, ...]) -> None:
     """A record of another question, a file of two runs and two files of one run leave the database empty."""
-    dataset = tmp_path / "odd"
-    dataset.mkdir()
-    runs = odd_dataset(dataset)
-    if mistake == "twice":
-        runs = [runs[0], runs[0]]
-    else:
-        other = {"question_id": "q9"} if mistake == "question" else {"question_id": "q2", "run": "other"}
-        with runs[1].open("a") as stream:
-            stream.write(json.dumps({"run": "two", **other}) + "\n")
-    with pytest.raises(
-        InputError, match={"question": "q9|not in the dataset", "runs": "2 runs", "twice": "another"}[mistake]
-    ):
-        in_bulk(tmp_path / "new", dataset, runs)
+    for mistake in mistakes:
+        dataset = tmp_path / mistake
+        dataset.mkdir()
+        runs = odd_dataset(dataset)
+        if mistake == "twice":
+            runs = [runs[0], runs[0]]
+        else:
+            other = {"question_id": "q9"} if mistake == "question" else {"question_id": "q2", "run": "other"}
+            with runs[1].open("a") as stream:
+                stream.write(json.dumps({"run": "two", **other}) + "\n")
+        # A database that isn't empty is refused with another error.
+        with pytest.raises(
+            InputError, match={"question": "q9|not in the dataset", "runs": "2 runs", "twice": "another"}[mistake]
+        ):
+            in_bulk(tmp_path / "new", dataset, runs)
     with open_store(data=tmp_path / "new") as store:
         assert store.read("MATCH (n) WHERE NOT n:Graphkit RETURN n") == []
 
 
-@pytest.mark.slow("500 questions are loaded, killed, and loaded again")
-@pytest.mark.parametrize("victim", ["client", "importer"])
-def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path, victim: str) -> None:
+@pytest.mark.slow("500 questions are loaded, killed twice, and loaded again")
+def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path) -> None:
     """After a kill -9 of either process in the middle the database is empty, and the same command fills it.
 
-    It also removes what the killed one left in the folder for temporary files.
+    It also removes what the killed ones left in the folder for temporary files.
     """
     dataset = world(tmp_path, 500)
     data = tmp_path / "new"
@@ -256,20 +238,22 @@ def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path, victim: str) 
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     environment = child_environment(Settings(data=data)) | {"TMPDIR": str(temporary)}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 120
-    while not (data / "bulk").exists():
-        assert process.poll() is None, "the load ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    importer = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
-    os.kill(importer if victim == "importer" else process.pid, signal.SIGKILL)
-    _, said = process.communicate(timeout=120)
-    if victim == "importer":
-        assert process.returncode == 3
-        assert b"Nothing was stored. Run the command again." in said
-    with open_store(data=data) as store:
-        assert store.read("MATCH (n) WHERE NOT n:Graphkit RETURN n") == []
+    for victim in ("client", "importer"):
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 120
+        while not (data / "bulk").exists():
+            assert process.poll() is None, "the load ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        importer = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+        os.kill(importer if victim == "importer" else process.pid, signal.SIGKILL)
+        _, said = process.communicate(timeout=120)
+        if victim == "importer":
+            assert process.returncode == 3
+            assert b"Nothing was stored. Run the command again." in said
+        with open_store(data=data) as store:
+            assert store.read("MATCH (n) WHERE NOT n:Graphkit RETURN n") == []
+        stop(data)
     subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
     assert list(temporary.iterdir()) == []
     with open_store(data=data) as store:

@@ -100,13 +100,33 @@ def times_of(store: Store) -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.slow("an import and the start of a server take fifteen seconds")
+@pytest.mark.slow("two imports and two starts of a server take thirty seconds")
 @pytest.mark.parametrize("installation", ["neo4j"], indirect=True)
-def test_unfinished_import_is_refused_and_finished_after_kills(installation: Neo4jInstallation, tmp_path: Path) -> None:
-    """Every command refuses an unfinished import, also after a kill in the middle of its finish; the next ends it."""
-    dataset = world(tmp_path, 5_100)
-    imported(installation, dataset, [dataset / f"runs/{RUNS[0]}.jsonl"], tmp_path / "out")
-    load = ["load", str(dataset), "--bulk", "--out", str(tmp_path / "out")]
+def test_killed_imports_are_refused_until_they_are_repaired(installation: Neo4jInstallation, tmp_path: Path) -> None:
+    """An import that was killed, then one that isn't finished, is refused with what ends it, and no kill prevents that.
+
+    After a kill -9 in the middle of neo4j-admin neither it nor the server takes the database for one; the option that
+    overwrites it repairs it. Every command then refuses the unfinished import, also after each kill in the middle of
+    its finish; the next ends it.
+    """
+    dataset, out = world(tmp_path, 5_100), tmp_path / "out"
+    load = ["load", str(dataset), "--bulk", "--out", str(out)]
+    importing = [*load, "--runs", str(dataset / f"runs/{RUNS[0]}.jsonl"), "--neo4j-home", str(installation.home)]
+    environment = child_environment(STOPPED)
+    process = subprocess.Popen([*COMMAND, *importing], cwd=ROOT, env=environment, stderr=subprocess.PIPE)
+    log = out / "import.log"
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    tool = killed_when(
+        process, lambda: log.exists() and "Node import COMPLETED" in log.read_text(), lambda: int(children.read_text())
+    )
+    os.kill(tool, signal.SIGKILL)
+    refused = run(importing, environment)
+    assert (refused.returncode, "--overwrite" in refused.stderr) == (3, True)
+    with installation.running() as server:
+        with pytest.raises(DatabaseError, match="isn't available") as unavailable:
+            finished(server, dataset, out)
+        assert "--overwrite-destination=true" in str(unavailable.value.remedy)
+    assert "imported" in run([*importing, "--overwrite"], environment).stdout
     with installation.running() as server, Store.open(server.settings) as store:
         environment = child_environment(server.settings)
         apart = "MATCH (n:SetApart) RETURN count(n) AS n"
@@ -116,9 +136,9 @@ def test_unfinished_import_is_refused_and_finished_after_kills(installation: Neo
             "the values": lambda: store.read(apart)[0]["n"] != whole_count,
         }
         for reached in middle.values():
-            with pytest.raises(DatabaseError, match="isn't finished") as refused:
+            with pytest.raises(DatabaseError, match="isn't finished") as unfinished:
                 open_store(server.uri)
-            assert refused.value.remedy == f"Finish it: graphkit load {dataset} --bulk"
+            assert unfinished.value.remedy == f"Finish it: graphkit load {dataset} --bulk"
             failures = run(["failures", "walker"], environment)
             assert (failures.returncode, "isn't finished" in failures.stderr) == (3, True)
             process = subprocess.Popen([*COMMAND, *load], cwd=ROOT, env=environment, stderr=subprocess.PIPE)
@@ -127,38 +147,10 @@ def test_unfinished_import_is_refused_and_finished_after_kills(installation: Neo
         assert "the import is finished" in run(load, environment).stdout
         found = store.read("MATCH (r:Run)-[:PRODUCED]->(a) RETURN r.complete AS complete, count(a) AS answers")
         assert found == [{"complete": True, "answers": 5_100}]
+        assert store.read("MATCH (q:Question) RETURN count(q) AS n") == [{"n": 5_100}]
         assert not store.read("MATCH (n) WHERE n:SetApart OR n:ImportedValues OR n:Load RETURN n")
         again = run(load, environment)
         assert (again.returncode, "nodes already" in again.stderr) == (3, True)
-
-
-@pytest.mark.slow("two imports and two starts of a server take thirty seconds")
-@pytest.mark.parametrize("installation", ["neo4j"], indirect=True)
-def test_killed_import_is_refused_with_the_option_that_repairs_it(
-    installation: Neo4jInstallation, tmp_path: Path
-) -> None:
-    """After a kill -9 in the middle of neo4j-admin neither it nor the server takes the database for one."""
-    dataset, out = world(tmp_path, 500), tmp_path / "out"
-    arguments = ["load", str(dataset), "--bulk", "--out", str(out), "--neo4j-home", str(installation.home)]
-    environment = child_environment(STOPPED)
-    process = subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, env=environment, stderr=subprocess.PIPE)
-    log = out / "import.log"
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    importing = killed_when(
-        process, lambda: log.exists() and "Node import COMPLETED" in log.read_text(), lambda: int(children.read_text())
-    )
-    os.kill(importing, signal.SIGKILL)
-    refused = run(arguments, environment)
-    assert (refused.returncode, "--overwrite" in refused.stderr) == (3, True)
-    with installation.running() as server:
-        with pytest.raises(DatabaseError, match="isn't available") as unavailable:
-            finished(server, dataset, out)
-        assert "--overwrite-destination=true" in str(unavailable.value.remedy)
-    assert "imported" in run([*arguments, "--overwrite"], environment).stdout
-    with installation.running() as server:
-        assert finished(server, dataset, out).finished
-        with open_store(server.uri) as store:
-            assert store.read("MATCH (q:Question) RETURN count(q) AS n") == [{"n": 500}]
 
 
 def killed_when(process: subprocess.Popen[bytes], reached: Callable[[], bool], noted: Callable[[], int] = int) -> int:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -162,16 +164,23 @@ def test_kill_between_renames_is_settled(two_databases: Path, tmp_path: Path, st
     assert not layout.partial.parent.exists()
 
 
-@pytest.mark.slow("the command waits for a server that somebody keeps")
-def test_running_database_is_not_compacted(tmp_path: Path) -> None:
-    """A server that somebody keeps is left alone, and the message names the command that stops it."""
-    ensure_running(tmp_path / "db", keep=True).release()
+@pytest.mark.slow("the commands wait for a server that somebody keeps")
+def test_running_database_is_neither_compacted_nor_filled(tmp_path: Path) -> None:
+    """A server that somebody keeps is left alone, and the messages name the command that stops it."""
+    data = tmp_path / "db"
+    ensure_running(data, keep=True).release()
+    works: list[Callable[[], object]] = [
+        lambda: compacted(data),
+        lambda: bulk_load(embedded_importer(data), Dataset(STOREFRONT), [], Problems()),
+    ]
     try:
-        with pytest.raises(DatabaseError, match="running") as refused:
-            compacted(tmp_path / "db")
-        assert "graphkit db stop" in str(refused.value.remedy)
+        with ThreadPoolExecutor(len(works)) as pool:
+            for refused in [future.exception() for future in [pool.submit(work) for work in works]]:
+                assert isinstance(refused, DatabaseError)
+                assert "running" in refused.what
+                assert "graphkit db stop" in str(refused.remedy)
     finally:
-        stop(tmp_path / "db")
+        stop(data)
 
 
 @pytest.mark.slow("a database of its own starts twice")
