@@ -10,8 +10,9 @@ from tests.helpers.engines import EngineSettings
 from tests.helpers.killed import Database, embedded_database
 from tests.kills import series, table
 
-#: On Neo4j, a look at the whole graph takes several times as long.
-KILLS = {"embedded": 20, "neo4j": 10}
+#: Each kind of command at least once, and loads several times. On Neo4j, a look at the graph takes several times as
+#: long. `python -m tests.kills` kills a thousand times.
+KILLS = {"embedded": 13, "neo4j": 6}
 
 
 @pytest.mark.slow("kills, each with a look at the whole graph, and loads of four versions before")
