@@ -41,7 +41,7 @@ in_each_browser = pytest.mark.parametrize("opened", BROWSERS, indirect=True)
 
 
 class Browsers:
-    """The headless browsers of a module, each started when a test first asks for it."""
+    """The headless browsers of one playwright, each started when a test first asks for it."""
 
     def __init__(self, playwright: Playwright) -> None:
         self._playwright = playwright
@@ -73,6 +73,7 @@ class Browsers:
     def close(self) -> None:
         for browser in self._started.values():
             browser.close()
+        self._playwright.stop()
 
 
 @dataclass
@@ -140,17 +141,31 @@ def opening(context: BrowserContext) -> Iterator[Opened]:
     assert {url.partition("#")[0] for url in one.asked} <= {own.partition("#")[0]}
 
 
+#: The browsers of this process, while they run.
+_running: list[Browsers] = []
+
+
 @pytest.fixture(scope="module")
-def browsers() -> Iterator[Browsers]:
+def browsers() -> Browsers:
     """The browsers; a test skips where its own is absent, and fails under GRAPHKIT_REQUIRE_BROWSER=1."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        absent("GRAPHKIT_REQUIRE_BROWSER", "no browser: the package playwright is not installed")
-    with sync_playwright() as playwright:
-        found = Browsers(playwright)
-        yield found
-        found.close()
+    if not _running:
+        try:
+            from playwright.sync_api import sync_playwright
+        except ImportError:
+            absent("GRAPHKIT_REQUIRE_BROWSER", "no browser: the package playwright is not installed")
+        _running.append(Browsers(sync_playwright().start()))
+    return _running[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Close the browsers after a module, unless the next test uses them: an event loop runs as long as they do."""
+    yield
+    goes_on = nextitem is not None and (
+        nextitem.path == item.path or "browsers" in getattr(nextitem, "fixturenames", ())
+    )
+    while _running and not goes_on:
+        _running.pop().close()
 
 
 @pytest.fixture(scope="module")
