@@ -38,11 +38,12 @@ NEWEST ?= test-newest
 # The oldest driver, beside a library that needs it (DRIVER5= skips it).
 DRIVER5 ?= test-driver5
 # What is tested beside the main suite needs one core each: two at a time, those that take longest first, and what each
-# says is kept together. The main suite then has the machine for itself.
+# says is kept together. The main suite then has the machine for itself, with a process more than cores: its tests wait
+# for servers to start and to stop.
 BESIDE := lint $(CLUSTER) $(LIVE) $(SITE) $(DRIVER5) test-ragas $(NEWEST) $(PAGE)
 test-all: $(VENV)/.test
 	$(MAKE) --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-beside
-	$(PYTEST) --durations=10 --durations-min=5
+	$(BIN)/python -m pytest -n $$(($(WORKERS) + 1)) --durations=10 --durations-min=5
 
 test-beside: $(BESIDE)
 

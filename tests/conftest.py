@@ -1,7 +1,8 @@
 """Fixtures for every test, its marks, and how tests are shared out among processes.
 
 ``make test`` runs the fast suite (``GRAPHKIT_TESTS=fast``), ``make test-all`` everything. Marks follow from fixtures.
-Each module runs in one process, except that all tests on one version of Neo4j run in a single one, which starts it.
+Each module runs in one process, except that all tests on one version of Neo4j run in a single one, which starts it, and
+so do those of browsers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -203,16 +204,16 @@ def _neo4j(name: str, version: str) -> Iterator[Neo4jServer]:
 
 
 @pytest.fixture(scope="session")
-def embedded_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def embedded_dir() -> Iterator[Path]:
     """A folder with a running embedded database that tests may empty."""
-    directory = tmp_path_factory.mktemp("embedded")
-    endpoint = embedded.ensure_running(directory)
-    _names["embedded"] = f"embedded ArcadeDB {endpoint.version}"
-    with Store.open(Settings(data=directory)) as store:
-        store.schema(schema_statements())
-    yield directory
-    endpoint.release()
-    embedded.stop(directory)
+    with engines.folder_in_memory("graphkit-embedded-") as directory:
+        endpoint = embedded.ensure_running(directory)
+        _names["embedded"] = f"embedded ArcadeDB {endpoint.version}"
+        with Store.open(Settings(data=directory)) as store:
+            store.schema(schema_statements())
+        yield directory
+        endpoint.release()
+        embedded.stop(directory)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -396,6 +397,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept.append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)
+    if hasattr(config, "workerinput"):
+        # What takes longest begins first, so that the processes end at about the same time.
+        seconds = defaultdict(float, _LONG)
+        for item in kept:
+            known = [_SECONDS[mark.name] for mark in item.iter_markers() if mark.name in _SECONDS]
+            seconds[_scope(item.nodeid)] += max(known, default=0.1)
+        kept.sort(key=lambda item: -seconds[_scope(item.nodeid)])
     items[:] = kept
 
 
@@ -424,6 +432,33 @@ _ON_NEO4J = (
 )
 
 
+#: A module whose tests start each Neo4j that they use.
+_OWN_NEO4J = "tests/plugins/bulk/test_bulk_neo4j.py"
+
+#: About how long a test takes by its marks; one without them takes a tenth of a second.
+_SECONDS = {"slow": 3.0, "browser": 1.5, "neo4j": 0.7, "sandbox": 0.3}
+#: About how long modules take whose few tests take far longer.
+_LONG = {
+    _OWN_NEO4J: 250.0,
+    "tests/graph/test_figures.py": 60.0,
+    "tests/plugins/bulk/test_bulk.py": 60.0,
+    "tests/plugins/embedded/test_compaction.py": 60.0,
+    "tests/test_kills.py": 60.0,
+}
+
+
+def _scope(nodeid: str) -> str:
+    """Return a name for the tests that run in one process: of a version of Neo4j, of browsers, else of a module."""
+    module = nodeid.partition("::")[0]
+    if module == _OWN_NEO4J:
+        return module
+    if NEWEST in nodeid:
+        return NEWEST
+    if "neo4j" in nodeid or module in _ON_NEO4J:
+        return "neo4j"
+    return "browser" if module.endswith("_browser.py") else module
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give each process whole modules, and one of them all tests on a version of Neo4j, so that each is started once.
@@ -434,11 +469,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByDatabase(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            module = nodeid.partition("::")[0]
-            if NEWEST in nodeid:
-                return NEWEST
-            return "neo4j" if "neo4j" in nodeid or module in _ON_NEO4J else module
+            return _scope(nodeid)
 
+    config.option.loadscopereorder = False  # the tests are in the order of what their modules take
     return ByDatabase(config, log)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.engines import EngineSettings
+from tests.helpers.engines import EngineSettings, folder_in_memory
 from tests.helpers.killed import Database, embedded_database
 from tests.kills import series, table
 
@@ -24,7 +24,7 @@ def test_nothing_half_is_called_whole(tmp_path: Path, engine_settings: EngineSet
     """
     kills = KILLS[engine_settings.engine]
     if engine_settings.engine == "embedded":
-        with embedded_database(tmp_path) as database:
+        with folder_in_memory("graphkit-kills-") as folder, embedded_database(folder) as database:
             tallies = series(database, tmp_path, kills, seed=7)
     else:
         tallies = series(Database(engine_settings.settings), tmp_path, kills, seed=7, files=False)
