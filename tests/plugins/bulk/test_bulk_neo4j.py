@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,7 @@ from tests.helpers.engines import (
     Unavailable,
     child_environment,
     empty,
+    folder_in_memory,
 )
 from tests.helpers.loading import whole
 from tests.plugins.bulk.test_bulk import mixed_dataset, odd_dataset, through_bolt
@@ -44,13 +45,15 @@ STOPPED = Settings(uri="bolt://127.0.0.1:1")
 
 
 @pytest.fixture
-def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Neo4jInstallation:
+def installation(request: pytest.FixtureRequest) -> Iterator[Neo4jInstallation]:
     """A Neo4j of its own, without a database: of the long-term release, unless a test names the newest."""
     version = NEWEST_VERSION if getattr(request, "param", "") == NEWEST else LTS_VERSION
-    try:
-        return Neo4jInstallation.install(tmp_path / "installed", version)
-    except Unavailable as error:
-        absent("GRAPHKIT_REQUIRE_NEO4J", f"no Neo4j: {error}")
+    with folder_in_memory("graphkit-neo4j-") as folder:
+        try:
+            installed = Neo4jInstallation.install(folder / "installed", version)
+        except Unavailable as error:
+            absent("GRAPHKIT_REQUIRE_NEO4J", f"no Neo4j: {error}")
+        yield installed
 
 
 def imported(installation: Neo4jInstallation, dataset: Path, runs: list[Path], out: Path) -> Neo4jBulkLoad:
