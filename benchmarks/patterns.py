@@ -89,7 +89,7 @@ ANCHORED = {
     *("gold.entailment_bank._CONCLUSION", "imports.graph_files._ADMIN", "imports.graph_records._NUMBERED"),
     *("judges.citations._FENCE", "judges.citations._MARK", "judges.citations._NODE", "judges.citations._FILE"),
     *("judges.sentences._FENCE", "judges.sentences._ITEM", "judges.sentences._AFTER", "judges.sentences._LINE"),
-    *("llm.anthropic_model._SENDABLE", "measures.identifiers._GIVEN", "measures.own._NAME", "judges.own_rubric._NAME"),
+    *("llm.api_client._SENDABLE", "measures.identifiers._GIVEN", "measures.own._NAME", "judges.own_rubric._NAME"),
     *("measures.registry._TEXT", "readers.atif._MADE_UP", "readers.graph_names._RELATION_TYPE"),
     *("readers.graph_names._COLUMN", "readers.graph_names._ELEMENT_ID", "readers.langchain_outputs._LINE"),
     *("readers.langchain_outputs._DRAWN", "readers.langchain_traces._CHUNKS", "readers.langchain_traces._EVENT"),

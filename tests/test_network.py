@@ -22,8 +22,8 @@ from tests.helpers.guard.sitecustomize import LOG, RefusedError, is_local
 TWICE = (
     sys.executable,
     "-c",
-    "from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel\n"
-    "AnthropicModel.__init__.__kwdefaults__['attempts'] = 2\n"
+    "from graphkit.plugins.judging.llm.api_client import ApiClient\n"
+    "ApiClient.__init__.__kwdefaults__['attempts'] = 2\n"
     "from graphkit.cli import main\n"
     "main()",
 )

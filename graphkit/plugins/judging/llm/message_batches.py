@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel, NotThereError, parameters, reply_of
+from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel, parameters, reply_of
+from graphkit.plugins.judging.llm.api_client import NotThereError
 from graphkit.plugins.judging.llm.budget import Budget
 from graphkit.plugins.judging.llm.cache import ReplyCache
 from graphkit.plugins.judging.llm.requests import ModelError, Request
