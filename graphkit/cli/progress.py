@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphkit.cli.terminal import console, say
-from graphkit.records.progress import RESTS_AT_FORK, Progress
+from graphkit.records.progress import RESTS_AT_FORK
 
 if TYPE_CHECKING:
     from rich import progress as bars
@@ -84,6 +84,8 @@ if hasattr(os, "register_at_fork"):
 class _Shown:
     """What is going on, as lines of a display in the terminal; without a terminal, as a line if it takes long."""
 
+    repeats = False  # whether there are further lines without a terminal
+
     def __init__(self, title: str, display: bars.Progress | None) -> None:
         for outer in _shown[-1:]:
             outer.hide(True)
@@ -120,8 +122,7 @@ class _Shown:
             self._display.update(self._task, visible=not hidden)
 
     def __str__(self) -> str:
-        counts = [f"{count:,}{self._of(kind)} {kind}" for kind, count in self._done.items()]
-        return ", ".join(counts[-2:])
+        return ", ".join([f"{count:,}{self._of(kind)} {kind}" for kind, count in self._done.items()][-2:])
 
     def _of(self, kind: str) -> str:
         return f" of {self._totals[kind]:,}" if kind in self._totals else ""
@@ -132,7 +133,7 @@ class _Shown:
 
     def _say(self) -> bool:
         say(f"{self._title} ... {self}".rstrip())
-        return False  # one line is enough
+        return self.repeats
 
 
 #: What is going on, the outermost first.
@@ -143,10 +144,10 @@ _display: bars.Progress | None = None
 
 
 @contextmanager
-def shown_progress(title: str) -> Iterator[Progress]:
+def shown_progress(title: str) -> Iterator[_Shown]:
     """Show what is going on, such as "loading storefront", with what is done; nothing may be printed meanwhile.
 
-    Without a terminal, a line tells what takes longer than some seconds.
+    Without a terminal, a line tells what takes longer than some seconds, and further ones if ``repeats`` is set.
     """
     global _display
     outermost = _display is None and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")

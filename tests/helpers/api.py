@@ -46,11 +46,12 @@ class Api:
 
     url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[Mapping[str, str]] = field(default_factory=list)  # of each request, by names in small letters
     released: threading.Event = field(default_factory=threading.Event)
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment in which the client asks this server."""
+        """The environment in which the client of the Anthropic API asks this server."""
         return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": "test"}
 
 
@@ -201,6 +202,7 @@ def served(reply: Script, batches: BatchApi | None = None) -> Iterator[Api]:
             body = json.loads(data)
             with lock:
                 api.requests.append({"path": self.path, **body})
+                api.headers.append({name.lower(): value for name, value in self.headers.items()})
             self.answer(body)
 
         def do_GET(self) -> None:

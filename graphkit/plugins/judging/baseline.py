@@ -1,4 +1,4 @@
-"""The baseline without retrieval: a model alone, through the Anthropic API."""
+"""The baseline without retrieval: a model alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.texts import read_text
-from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
+from graphkit.plugins.judging.judges.known_judges import ANTHROPIC, backend_of, split_model
 from graphkit.plugins.judging.llm.requests import ABOUT, Block, Model, ModelError, Request, Turn
 from graphkit.plugins.judging.llm.shared_model import ASK, RemoteModel, SharedModel
 from graphkit.records.models import Question
@@ -51,20 +51,32 @@ def read_prompt(path: Path | None) -> str:
 
 
 def baseline(
-    model: str = DEFAULT_MODEL, prompt: str = DEFAULT_PROMPT, *, max_tokens: int = 1024, timeout: float = 120.0
+    model: str = DEFAULT_MODEL,
+    prompt: str = DEFAULT_PROMPT,
+    *,
+    max_tokens: int = 1024,
+    timeout: float = 120.0,
+    base_url: str | None = None,
 ) -> System:
-    """Return the baseline as a system. The client reads its key and address from its own environment variables.
+    """Return the baseline as a system; its client has the key from its own environment variable.
 
     It repeats a request that the server's rate limit refused, after the requested pause.
 
-    Raise an InputError if the client isn't installed, or has no credentials.
+    ``model`` is that of a provider if it begins with its name and a colon, and else one of the Anthropic API.
+    ``base_url`` is the address of a server that speaks chat completions.
+
+    Raise an InputError if the client isn't installed, has no credentials, or takes no address.
     """
+    provider, name = split_model(model, None)
+    backend = ANTHROPIC if provider is None else backend_of(provider)
+    if backend is None or (base_url is not None and backend.service is None):
+        raise InputError(f"--base-url: the provider of {model!r} takes no address", remedy="Write --model vllm:NAME.")
     # The runner limits the concurrency.
-    client = AnthropicModel(concurrency=_MANY, timeout=timeout, user=f"the condition {TRAINING}")
+    client = backend.opened(_MANY, base_url=base_url, timeout=timeout, user=f"the condition {TRAINING}")
     mark = hashlib.sha256(prompt.encode()).hexdigest()[:12]
     return System(
         TRAINING,
-        Baseline(client, model, prompt, max_tokens),
+        Baseline(client, name, prompt, max_tokens),
         f"{model}, prompt {mark}, {max_tokens} tokens",
         True,
         True,

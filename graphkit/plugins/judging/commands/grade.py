@@ -26,18 +26,17 @@ from graphkit.errors import InputError
 from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from graphkit.plugins.judging.grading.grade_run import GradingOptions
     from graphkit.plugins.judging.grading.judge_setup import GradingEstimate, JudgeOptions
     from graphkit.plugins.judging.grading.verdict_job import Graded
     from graphkit.plugins.judging.judge_cost import JudgeCost
-    from graphkit.plugins.judging.verdicts import Verdict
 
 # Defaults repeat those of the library, because importing it would make help slow; a test compares both.
 JUDGE = "lexical"
 CONCURRENCY = 8
 CONTEXT_TOKENS = 24_000
+
+BASE_URL = option("--base-url URL", "Ask the model's server at this address, such as http://127.0.0.1:8080/v1.")
 
 #: How many failed verdicts are printed one by one.
 _FAILURES = 5
@@ -47,10 +46,12 @@ _FAILURES = 5
 class ModelOptions:
     """The judge to ask, and its settings; see :class:`graphkit.plugins.judging.grading.judge_setup.JudgeOptions`."""
 
-    judge: str = option(
-        "--judge -j NAME", "Ask lexical (rules, offline), anthropic, or module:callable.", default=JUDGE
+    judge: str | None = option(
+        "--judge -j NAME",
+        f"Ask rules (lexical), a model's provider, or module:callable. [default: {JUDGE}, or as in --model]",
     )
-    model: str | None = option("--model MODEL", "Let this model judge.")
+    model: str | None = option("--model PROVIDER:NAME", "Let this model judge, such as ollama:NAME.")
+    base_url: str | None = BASE_URL
     effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks.")
     concurrency: int = option("--concurrency", "Judge so many answers at the same time.", default=CONCURRENCY, min=1)
     cache: Path | None = CHANGED_REPLIES
@@ -68,11 +69,20 @@ class ModelOptions:
 
         if self.no_cache and self.cache is not None:
             raise InputError("--cache names a file of replies, and --no-cache keeps none")
-        cached = not self.no_cache and backend_of(self.judge) is not None
-        replies = cache_path(settings().data, self.cache) if cached else self.cache
-        return JudgeOptions(
-            self.judge, self.model, self.effort, self.concurrency, replies, self.replay, self.max_cost, self.prices
+        chosen = JudgeOptions(
+            self.judge or "",
+            self.model,
+            self.effort,
+            self.concurrency,
+            self.cache,
+            self.replay,
+            self.max_cost,
+            self.prices,
+            self.base_url,
         )
+        if self.no_cache or backend_of(chosen.judge) is None:
+            return chosen
+        return dataclasses.replace(chosen, cache=cache_path(settings().data, self.cache))
 
 
 @dataclass(frozen=True)
@@ -167,12 +177,9 @@ def _graded(about: AboutOptions, judge: JudgeOptions, options: GradingOptions, r
     problems = reading.problems()
     with (
         nullcontext() if about.no_store else open_graph() as store,
-        shown_progress(f"grading {about.run.name}") as advance,
+        shown_progress(f"grading {about.run.name}") as progress,
     ):
-
-        def progress(verdicts: Sequence[Verdict]) -> None:
-            advance("verdicts", len(verdicts))
-
+        progress.repeats = True  # a judge may take hours
         try:
             graded = grade(
                 about.run,

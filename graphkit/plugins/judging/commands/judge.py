@@ -12,6 +12,7 @@ from graphkit.cli.base import argument, command, group, option, present, print_p
 from graphkit.cli.options import ANSWERED_BY, DATASET, MAX_COST, MIN_KAPPA, PRICES, SCALE, SEED, ReadingOptions
 from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
+from graphkit.plugins.judging.commands.grade import BASE_URL
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class AskOptions:
     """Settings for asking a judge again; by default those of the first grading."""
 
     model: str | None = option("--model MODEL", "Ask this model. [default: the one that graded]")
+    base_url: str | None = BASE_URL
     effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks. [default: as then]")
     context_tokens: int | None = option(
         "--context-tokens", "Show the judge at most so many tokens of context. [default: as then]", min=0
@@ -68,9 +70,11 @@ class SubjectOptions:
 
     def read(self, model: str | None, problems: Problems) -> Subject:
         """Return what the judge gave the run."""
+        from graphkit.plugins.judging.judges.known_judges import split_model
         from graphkit.plugins.judging.trust.subjects import read_answers
 
-        return self.given(read_answers(self.run, problems, self.dataset)[0], self.judge, self.scores, model, problems)
+        judge, model = (self.judge, None) if model is None else split_model(model, self.judge)
+        return self.given(read_answers(self.run, problems, self.dataset)[0], judge, self.scores, model, problems)
 
     def given(
         self, run: str, judge: str | None, files: Sequence[Path] | None, model: str | None, problems: Problems
@@ -278,7 +282,8 @@ class _TrustCheck:
         from graphkit.shards import event_loop
 
         self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.asking.for_library())
-        with shown_progress(f"asking {self.chosen.judge} again"):
+        with shown_progress(f"asking {self.chosen.judge} again") as self.again.progress:
+            self.again.progress.repeats = True
             return event_loop.run(check(self.again))
 
     def show(self, found: Sequence[Any], print_table: Callable[[Sequence[Any]], None]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import option
+from graphkit.plugins.judging.commands.grade import BASE_URL
 
 if TYPE_CHECKING:
     from graphkit.systems.importing import System
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 class TrainingOptions:
     """The baseline without retrieval: a model alone."""
 
-    model: str = option("--model", "Ask this model in the condition training.", default="claude-haiku-5-5")
+    model: str = option(
+        "--model [PROVIDER:]NAME", "Ask this model in the condition training.", default="claude-haiku-5-5"
+    )
+    base_url: str | None = BASE_URL
     prompt: Path | None = option("--prompt FILE", "Ask the model with this prompt, which contains {question}.")
     max_tokens: int = option("--max-tokens", "Limit an answer of the model to so many tokens.", default=1024, min=1)
 
@@ -26,4 +30,5 @@ class TrainingOptions:
         from graphkit.plugins.judging.baseline import baseline, read_prompt
 
         prompt = read_prompt(self.prompt)
-        return baseline(self.model, prompt, max_tokens=self.max_tokens, timeout=limits.timeout)
+        limit = limits.timeout
+        return baseline(self.model, prompt, max_tokens=self.max_tokens, timeout=limit, base_url=self.base_url)

@@ -22,7 +22,6 @@ from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import answering_model
 from graphkit.graph.runs import refuse_other_run
 from graphkit.plugins.judging.grading.judge_setup import (
-    ANTHROPIC,
     LEXICAL,
     Collecting,
     GradingEstimate,
@@ -38,11 +37,12 @@ from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY, DEFAULT_GR
 from graphkit.plugins.judging.grading.verdict_store import keep_beside, with_other_models
 from graphkit.plugins.judging.judges.catalogue import graders_named
 from graphkit.plugins.judging.judges.contract import Grader, Judge
+from graphkit.plugins.judging.judges.known_judges import backend_of
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS
 from graphkit.plugins.judging.judges.own_rubric import load_rubric
 from graphkit.plugins.judging.judges.verdict_request import TRIES
 from graphkit.plugins.judging.llm.requests import ModelError
-from graphkit.plugins.judging.verdicts import Verdict
+from graphkit.records.progress import Progress, quiet
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
 from graphkit.shards import event_loop
@@ -65,7 +65,7 @@ class GradingOptions:
     answered_by
         The model that gave the answers; by default as `graphkit run` noted beside the run.
     progress
-        Called after each answer with the verdicts on it.
+        Counts the verdicts as they come, and the answers that are done.
     batch
         Ask a model by batches: within a day, at half the price.
     keep
@@ -84,7 +84,7 @@ class GradingOptions:
     context_tokens: int = CONTEXT_TOKENS
     citation_pattern: re.Pattern[str] | None = None
     answered_by: str | None = None
-    progress: Callable[[Sequence[Verdict]], None] = field(default=lambda _: None, repr=False)
+    progress: Progress = field(default=quiet, repr=False)
     batch: bool = False
     keep: bool = False
     name: str | None = None
@@ -149,7 +149,8 @@ def grade(
     options
         Graders, material and other options.
     judge
-        Its name (``"lexical"``, ``"anthropic"``, ``"package.module:callable"``), its options, or a judge.
+        Its name (``"lexical"``, ``"anthropic"``, ``"package.module:callable"``), its options, or a judge. A model of
+        another maker is named by the options: ``JudgeOptions(model="openai:NAME")``.
     store
         Keeps scores and verdicts in the graph, beside the answers. A missing dataset or run is loaded.
     problems
@@ -182,7 +183,7 @@ def grade(
         elif options.batch:
             graded = event_loop.run(_by_batches(to_grade, settings, options, notify, grading))
         else:
-            graded = event_loop.run(_at_once(to_grade, settings, options, grading))
+            graded = event_loop.run(_at_once(to_grade, settings, options, grading, notify))
     # Another process may grade the same run: its files are read before anything is written, here and in the graph.
     with locked(grading_lock(run_file), lambda: notify(WAITING)) if options.keep else nullcontext():
         whole = keep_beside(run_file, to_grade, graded, graders, notify) if options.keep else graded
@@ -211,7 +212,7 @@ def estimate_grading(
     """
     from graphkit.plugins.judging.llm.prices import PriceTable
 
-    if judge.judge != ANTHROPIC:
+    if backend_of(judge.judge) is None:
         raise InputError(f"--dry-run counts what a model is asked, and the judge {judge.judge!r} asks none")
     run_file = located(run)
     problems = problems if problems is not None else Problems()
@@ -241,8 +242,10 @@ def _grading(options: GradingOptions, notify: Callable[[str], None]) -> Iterator
         yield Workers(executor, host, notify).grade
 
 
-async def _at_once(run: RunToGrade, judge: JudgeOptions, options: GradingOptions, grading: _Grading) -> Graded:
-    async with opened(judge) as opened_judge:
+async def _at_once(
+    run: RunToGrade, judge: JudgeOptions, options: GradingOptions, grading: _Grading, notify: Callable[[str], None]
+) -> Graded:
+    async with opened(judge, notify=notify) as opened_judge:
         return await grading(options.job(opened_judge, judge.concurrency), run)
 
 
@@ -261,7 +264,7 @@ async def _by_batches(
         asked = Collecting(replies)
         unusable: list[str] = []
         job = options.job(OpenedJudge(model_judge(asked, judge, prices), unusable.append), judge.concurrency)
-        job = replace(job, progress=lambda _: None)
+        job = replace(job, progress=quiet)
         for _ in range(TRIES + 1):
             unusable.clear()
             graded = await grading(job, run)
@@ -278,7 +281,7 @@ async def _by_batches(
         for digest in unusable:
             replies.forget(digest)
         replies.note_use(len(asked.kept), len(asked.asked))
-        options.progress(graded.verdicts)
+        options.progress("verdicts", len(graded.verdicts))
         return graded
 
 

@@ -85,13 +85,15 @@ class Workers:
             if question not in graded:
                 scores = [Score.model_validate(one) for one in value["scores"]]
                 graded[question] = scores, [Verdict.model_validate(one) for one in value["verdicts"]]
-                job.progress(graded[question][1])
+                job.progress("verdicts", len(graded[question][1]))
+                job.progress("answers", 1)
             if shared is not None:
                 shared.done(question)
 
         async def forget(digest: str) -> None:
             job.forget(digest)
 
+        job.expect(run)
         handlers: dict[str, Handler] = {"left": left_of, "keep": keep, "forget": forget}
         if shared is not None:
             handlers[ASK] = shared.ask

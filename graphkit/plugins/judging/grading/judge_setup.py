@@ -14,8 +14,9 @@ from graphkit.errors import InputError
 from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY
 from graphkit.plugins.judging.judges.contract import Judge
 from graphkit.plugins.judging.judges.known_judges import ANTHROPIC as ANTHROPIC_BACKEND
-from graphkit.plugins.judging.judges.known_judges import backend_of, open_judge
+from graphkit.plugins.judging.judges.known_judges import backend_of, open_judge, split_model
 from graphkit.plugins.judging.judges.model_judge import ModelJudge
+from graphkit.plugins.judging.llm.chat_completions import SERVICES
 from graphkit.plugins.judging.llm.requests import Model, ModelError, Reply, Request
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ LEXICAL = "lexical"
 ANTHROPIC = "anthropic"
 
 #: The default model of the judge ``anthropic``.
-JUDGE_MODEL = ANTHROPIC_BACKEND.model
+JUDGE_MODEL = str(ANTHROPIC_BACKEND.model)
 
 EFFORTS = ("low", "medium", "high")
 
@@ -38,12 +39,15 @@ ABOUT_OUTPUT = 700
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """The judge to ask, and its settings. All but ``judge`` and ``concurrency`` concern the judge ``anthropic``.
+    """The judge to ask, and its settings. All but ``judge`` and ``concurrency`` concern judges that ask a model.
 
     Attributes
     ----------
     judge
-        ``lexical``, ``anthropic``, or ``package.module:callable``.
+        ``lexical``, ``package.module:callable``, or the provider of the model, such as ``anthropic``; by default that
+        of ``model``, else ``lexical``.
+    model
+        The model to ask, as ``NAME`` or ``PROVIDER:NAME``.
     cache
         The file of replies; None to keep none.
     replay
@@ -52,9 +56,11 @@ class JudgeOptions:
         The limit of the cost, in the currency of the prices.
     prices
         A file of prices that override those of graphkit.
+    base_url
+        The address of the model's server, if it speaks chat completions.
     """
 
-    judge: str = LEXICAL
+    judge: str = ""
     model: str | None = None
     effort: str | None = None
     concurrency: int = CONCURRENCY
@@ -62,25 +68,40 @@ class JudgeOptions:
     replay: bool = False
     max_cost: float | None = None
     prices: Path | None = None
+    base_url: str | None = None
 
     def __post_init__(self) -> None:
         asked: dict[str, object] = {"--model": self.model, "--effort": self.effort, "--replay": self.replay or None}
         asked |= {"--cache": self.cache, "--max-cost": self.max_cost, "--prices": self.prices}
+        asked |= {"--base-url": self.base_url}
         of_model = [name for name, value in asked.items() if value is not None]
-        if backend_of(self.judge) is not None:
-            if self.effort not in (None, *EFFORTS):
-                raise InputError(f"--effort is {self.effort!r}", remedy=f"There are: {', '.join(EFFORTS)}.")
-        elif of_model:
-            raise InputError(
-                f"{', '.join(of_model)}: the judge {self.judge!r} asks no model that graphkit knows",
-                remedy=f"Use --judge {ANTHROPIC}, or remove the option.",
-            )
+        if self.model is not None:
+            judge, model = split_model(self.model, self.judge or None)
+            object.__setattr__(self, "judge", judge or "")
+            object.__setattr__(self, "model", model)
+        if not self.judge:
+            object.__setattr__(self, "judge", LEXICAL)
+        if (backend := backend_of(self.judge)) is None:
+            if of_model:
+                raise InputError(
+                    f"{', '.join(of_model)}: the judge {self.judge!r} asks no model that graphkit knows",
+                    remedy="Name a model with its provider, such as --model openai:NAME, or remove the option. "
+                    f"Providers: {', '.join((ANTHROPIC, *SERVICES))}.",
+                )
+            return
+        if self.effort not in (None, *EFFORTS):
+            raise InputError(f"--effort is {self.effort!r}", remedy=f"There are: {', '.join(EFFORTS)}.")
+        if (self.model or backend.model) is None:
+            raise InputError(f"--judge {self.judge}: no model is named", remedy=f"Write --model {self.judge}:NAME.")
+        if self.base_url is not None and backend.service is None:
+            remedy = "Its client has a variable for that: ANTHROPIC_BASE_URL." if self.judge == ANTHROPIC else None
+            raise InputError(f"--base-url: the judge {self.judge!r} takes no address", remedy=remedy)
 
     @property
     def model_name(self) -> str:
         """The model to ask."""
         backend = backend_of(self.judge)
-        return self.model or (JUDGE_MODEL if backend is None else backend.model)
+        return self.model or (backend.model if backend is not None else None) or JUDGE_MODEL
 
 
 @dataclass
@@ -99,13 +120,17 @@ class OpenedJudge:
 
 
 @asynccontextmanager
-async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIterator[OpenedJudge]:
+async def opened(
+    options: JudgeOptions, budget: Budget | None = None, notify: Callable[[str], None] | None = None
+) -> AsyncIterator[OpenedJudge]:
     """Open a judge, and close it at the end of the context.
 
     Parameters
     ----------
     budget
         A budget shared by several judges; by default the judge has its own of ``max_cost``.
+    notify
+        Called with what a server doesn't accept.
 
     Raises
     ------
@@ -126,7 +151,7 @@ async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIt
             recorded = RecordedModel(replies)
             yield OpenedJudge(model_judge(recorded, options, prices), prices=prices)
             return
-        client = backend.client(options.concurrency)
+        client = backend.opened(options.concurrency, base_url=options.base_url, notify=notify)
         try:
             model: Model = client if budget is None else BudgetedModel(client, budget)
             if replies is None:
@@ -236,13 +261,18 @@ async def opened_batches(
     Raises
     ------
     InputError
-        The judge asks no model, or the options forbid to keep replies.
+        The judge has no batches, or the options forbid to keep replies.
     """
     from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
     from graphkit.plugins.judging.llm.message_batches import Batches
 
     if options.judge != ANTHROPIC:
-        raise InputError(f"--batch asks a model, which the judge {options.judge!r} doesn't")
+        why = (
+            f"which the judge {options.judge!r} doesn't"
+            if backend_of(options.judge) is None
+            else "as Anthropic's API can"
+        )
+        raise InputError(f"--batch asks a model in batches, {why}", remedy="Leave it out.")
     if options.replay:
         raise InputError("--replay asks nobody, and --batch does: leave one of them out")
     prices, budget = prices_and_budget(options)
@@ -269,11 +299,13 @@ def kept_replies(options: JudgeOptions) -> Iterator[ReplyCache | None]:
 def model_judge(model: Model, options: JudgeOptions, prices: PriceTable) -> ModelJudge:
     """Return the judge that asks a model."""
     name = options.model_name
+    backend = backend_of(options.judge)
     return ModelJudge(
         model,
         options.judge,
         name,
         effort=options.effort,
+        service=None if backend is None else backend.service,
         cost=partial(_cost, prices, name),
     )
 

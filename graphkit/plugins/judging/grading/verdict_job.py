@@ -23,6 +23,7 @@ from graphkit.plugins.judging.judges.verdict_request import ask, prompt_hash
 from graphkit.plugins.judging.model_families import self_evaluation
 from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.gold import gold_hash
+from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.scores import Score, answer_hash
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.run_pass import ReadRun
@@ -136,7 +137,7 @@ class GradingJob:
     answered_by
         The model that gave the answers, if known; each verdict states it.
     progress
-        Called after each answer with the verdicts on it.
+        Counts the verdicts as they come, and the answers that are done.
     forget
         Called with the digest of each request with an unusable reply, so that the cache doesn't serve it again.
     reference
@@ -149,7 +150,7 @@ class GradingJob:
     context_tokens: int = CONTEXT_TOKENS
     citation_pattern: re.Pattern[str] | None = None
     answered_by: str | None = None
-    progress: Callable[[Sequence[Verdict]], None] = lambda _: None
+    progress: Progress = quiet
     forget: Callable[[str], None] = lambda _: None
     reference: str | None = None
 
@@ -165,10 +166,16 @@ class GradingJob:
 
         async def work(question: str) -> None:
             graded[question] = await self.judged(run, question)
-            self.progress(graded[question][1])
+            self.progress("answers", 1)
 
+        self.expect(run)
         await in_parallel(run.questions, work, max(1, min(self.concurrency, len(run.questions))))
         return self.whole(run, graded)
+
+    def expect(self, run: RunToGrade) -> None:
+        """Report how many answers there are."""
+        expect(self.progress, "answers", len(run.questions))
+        self.progress("answers", 0)
 
     def whole(self, run: RunToGrade, graded: Mapping[str, tuple[list[Score], list[Verdict]]]) -> Graded:
         """Return the grading of a run from the scores and verdicts of each question."""
@@ -202,6 +209,7 @@ class GradingJob:
                 if kin is not None:
                     verdict = verdict.model_copy(update={"notes": (*verdict.notes, kin)})
                 verdicts.append(verdict)
+                self.progress("verdicts", 1)
             for digest in judged.requests:
                 self.forget(digest)
             found = [one for one in judged.findings if one.measure not in tested]

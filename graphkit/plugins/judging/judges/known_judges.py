@@ -35,17 +35,64 @@ class ModelClient(Model, Protocol):
 class ModelBackend:
     """A language model as a judge; graphkit adds the prompts, the cache of replies, the prices and the budget."""
 
-    client: Callable[[int], ModelClient]  # opens a client that sends at most so many requests at once
-    model: str  # the model that is asked for by default
+    client: Callable[..., ModelClient]  # opens a client that sends at most so many requests at once
+    model: str | None = None  # the model that is asked for by default; None if the user must name one
+    #: The service whose models it asks; its client takes an address, a user, a time-out and a function for notes, too.
+    service: str | None = None
+
+    def opened(
+        self,
+        concurrency: int,
+        *,
+        base_url: str | None = None,
+        user: str | None = None,
+        timeout: float | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> ModelClient:
+        """Open a client; one that isn't of this package's services gets the number of requests alone."""
+        named: dict[str, Any] = {"user": user, "timeout": timeout}
+        if self.service is not None:
+            named |= {"base_url": base_url, "notify": notify}
+        elif self.client is not _anthropic:
+            named = {}
+        return self.client(concurrency, **{name: value for name, value in named.items() if value is not None})
 
 
-def _anthropic(concurrency: int) -> ModelClient:
+def _anthropic(concurrency: int, **options: Any) -> ModelClient:
     from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
 
-    return AnthropicModel(concurrency=concurrency)
+    return AnthropicModel(concurrency=concurrency, **options)
+
+
+def _chat(name: str) -> ModelBackend:
+    def client(concurrency: int, **options: Any) -> ModelClient:
+        from graphkit.plugins.judging.llm.chat_completions import SERVICES, ChatModel
+
+        return ChatModel(SERVICES[name], concurrency=concurrency, **options)
+
+    return ModelBackend(client, service=name)
 
 
 ANTHROPIC = ModelBackend(_anthropic, "claude-sonnet-5-5")
+
+#: The services and servers that speak chat completions.
+OPENAI, AZURE, GEMINI, MISTRAL, OLLAMA, VLLM, LLAMACPP = map(
+    _chat, ("openai", "azure", "gemini", "mistral", "ollama", "vllm", "llamacpp")
+)
+
+
+def split_model(model: str, judge: str | None) -> tuple[str | None, str]:
+    """Return the judge that ``PROVIDER:NAME`` names, and the model's own name; other names keep their colons.
+
+    A provider is split off if it asks models and no other judge is named.
+
+    >>> split_model("openai:gpt-5", None), split_model("qwen2.5-coder:1.5b", None), split_model("mistral:7b", "ollama")
+    (('openai', 'gpt-5'), (None, 'qwen2.5-coder:1.5b'), ('ollama', 'mistral:7b'))
+    """
+    provider, _, name = model.partition(":")
+    if name and provider in installed() and judge in (None, provider) and backend_of(provider) is not None:
+        return provider, name
+    return judge, model
 
 
 @cache

@@ -27,6 +27,7 @@ class ModelJudge:
     _: KW_ONLY
     max_tokens: int = MAX_TOKENS  # room for a verdict
     effort: str | None = None  # how much the model may think; None for its default
+    service: str | None = None  # that of the requests
     cost: Callable[[Reply], float | None] = lambda _: None  # of a reply; None if its price is unknown
 
     @property
@@ -77,4 +78,5 @@ class ModelJudge:
             schema=schema,
             max_tokens=room,
             effort=self.effort,
+            service=self.service,
         )

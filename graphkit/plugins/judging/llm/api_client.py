@@ -17,7 +17,7 @@ from graphkit.errors import InputError
 from graphkit.files.intake import is_too_dense
 from graphkit.plugins.judging.llm import bodies
 from graphkit.plugins.judging.llm.gate import Gate
-from graphkit.plugins.judging.llm.requests import BEFORE_REPEAT, ModelError
+from graphkit.plugins.judging.llm.requests import BEFORE_REPEAT, ModelError, Reply, Request
 
 #: The longest pause, in seconds, that a server may ask for.
 _LONGEST_WAIT = 300.0
@@ -106,6 +106,10 @@ class ApiClient(ABC):
         self._chance = random.Random(seed)  # noqa: S311 - jitter of pauses
         self._gate = Gate(max(1, concurrency))
         self._address = ""  # for messages, which runs keep: without secrets
+
+    @abstractmethod
+    async def ask(self, request: Request) -> Reply:
+        """Return the reply; raise a ModelError if there is none, and an InputError if no request can get one."""
 
     @abstractmethod
     async def close(self) -> None:

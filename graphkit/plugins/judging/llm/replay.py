@@ -76,7 +76,7 @@ def differences(before: Request, after: Request) -> list[str]:
     ['- model: m', '+ model: n', '- user 1.1: Grade this.', '+ user 1.1: Grade that.']
     """
     found: list[str] = []
-    for name in ("model", "max_tokens", "effort"):
+    for name in ("service", "model", "max_tokens", "effort"):
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
             found += [f"- {name}: {old}", f"+ {name}: {new}"]

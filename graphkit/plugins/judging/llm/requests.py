@@ -43,6 +43,8 @@ class Request:
     max_tokens: int = 2048
     #: The effort of a reasoning model: ``"low"``, ``"medium"`` or ``"high"``; None for its default.
     effort: str | None = None
+    #: The service that is asked, where models of several may share a name; None for the Anthropic API.
+    service: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return everything that determines the reply, which excludes ``shared``."""
@@ -53,6 +55,7 @@ class Request:
             "schema": self.schema,
             "max_tokens": self.max_tokens,
             "effort": self.effort,
+            **({"service": self.service} if self.service is not None else {}),
         }
 
     @classmethod
@@ -65,6 +68,7 @@ class Request:
             schema=value["schema"],
             max_tokens=value["max_tokens"],
             effort=value["effort"],
+            service=value.get("service"),
         )
 
     @cached_property

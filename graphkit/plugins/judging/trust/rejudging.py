@@ -23,6 +23,7 @@ from graphkit.plugins.judging.llm.budget import Budget
 from graphkit.plugins.judging.trust.bias import Swapped, padded
 from graphkit.plugins.judging.trust.rejudge_contract import Variant
 from graphkit.plugins.judging.trust.subjects import Subject
+from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 
@@ -37,6 +38,7 @@ class RejudgeOptions:
     citations: str | None = None
     max_cost: float | None = None
     prices: Path | None = None
+    base_url: str | None = None
 
 
 @dataclass
@@ -48,6 +50,7 @@ class Rejudging:
     #: How the judge is asked, and by which graders; several if scores were given with different settings.
     gradings: Sequence[tuple[JudgeOptions, GradingOptions]]
     budget: Budget | None = None  # what all gradings together may spend; None without a limit
+    progress: Progress = quiet
     unpaid: int = field(default=0, init=False)  # how many verdicts the budget has refused so far
 
     async def __call__(self, questions: Sequence[str] | None, *, variant: Variant) -> Sequence[Score]:
@@ -59,7 +62,7 @@ class Rejudging:
             async with opened(judge, self.budget) as one:
                 if variant == "swapped":
                     one = replace(one, judge=Swapped(one.judge))
-                graded = await options.job(one, judge.concurrency).grade(run)
+                graded = await replace(options.job(one, judge.concurrency), progress=self.progress).grade(run)
             self.unpaid += sum(verdict.failure == "over_budget" for verdict in graded.failed)
             found += [score for score in graded.scores if score.measure in self.measures]
         return found
@@ -104,6 +107,7 @@ def _gradings(
             options.effort or then.effort,
             max_cost=options.max_cost,
             prices=options.prices,
+            base_url=options.base_url,
         )
         tokens = then.context_tokens if options.context_tokens is None else options.context_tokens
         settings = (judge, CONTEXT_TOKENS if tokens is None else tokens, options.citations or then.citations)

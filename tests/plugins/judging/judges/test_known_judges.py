@@ -13,6 +13,7 @@ from graphkit.plugins.judging.judges import known_judges
 from graphkit.plugins.judging.judges.callable_judge import CallableJudge
 from graphkit.plugins.judging.judges.known_judges import ANTHROPIC, backend_of, installed, open_judge
 from graphkit.plugins.judging.judges.lexical import LexicalJudge
+from graphkit.plugins.judging.llm.chat_completions import SERVICES
 
 POINTS = (
     "strict = strict_judge:Strict\nlocal = strict_judge:LOCAL\nbroken = strict_judge:nothing\nsilent = builtins:dict\n"
@@ -45,7 +46,7 @@ def _plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_built_in_judges() -> None:
     """The built-in judges are entry points like any other; a function of the user's needs none."""
-    assert set(installed()) == {"lexical", "anthropic"}
+    assert set(installed()) == {"lexical", "anthropic", *SERVICES}
     assert isinstance(open_judge("lexical"), LexicalJudge)
     assert (backend_of("anthropic"), backend_of("lexical")) == (ANTHROPIC, None)
     assert isinstance(open_judge("operator:contains"), CallableJudge)
