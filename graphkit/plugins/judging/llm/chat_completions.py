@@ -116,10 +116,12 @@ class ChatService:
         return found, key
 
     def _is_home(self, address: SplitResult, given: str | None) -> bool:
-        homes = [urlsplit(one).hostname for one in (given, self.address) if one]
-        host = address.hostname or ""
-        safe = address.scheme == "https"
-        return host in homes or (safe and self.domain is not None and host.endswith(f".{self.domain}"))
+        """Return whether the key may be sent to an address; over http only if its variable or the service says so."""
+        homes = [urlsplit(one) for one in (given, self.address) if one]
+        if any(home.hostname == address.hostname and address.scheme in ("https", home.scheme) for home in homes):
+            return True
+        inside = self.domain is not None and (address.hostname or "").endswith(f".{self.domain}")
+        return inside and address.scheme == "https"
 
     def _parsed(self, source: str, text: str) -> SplitResult:
         remedy = "Write it as https://HOST/v1."
