@@ -21,6 +21,7 @@ from graphkit.cli.app import app
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.plugins.judging.baseline import DEFAULT_MODEL, baseline
+from graphkit.plugins.judging.commands.grade import JUDGE
 from graphkit.plugins.judging.grading.grade_run import GradingOptions
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
 from graphkit.plugins.judging.trust import spot_check
@@ -76,7 +77,7 @@ def test_defaults_are_those_of_the_library() -> None:
     expected: dict[tuple[str, ...], Row] = {
         ("compare",): {"resamples": intervals.RESAMPLES, "seed": intervals.SEED},
         ("grade",): {
-            "judge": JudgeOptions().judge,
+            "judge": None,  # that of the model's provider, else the library's
             "concurrency": JudgeOptions().concurrency,
             "context_tokens": GradingOptions().context_tokens,
         },
@@ -92,6 +93,7 @@ def test_defaults_are_those_of_the_library() -> None:
             "max_tokens": inspect.signature(baseline).parameters["max_tokens"].default,
         },
     }
+    assert JudgeOptions().judge == JUDGE
     for command, defaults in expected.items():
         shown = {parameter.name: parameter.default for parameter in COMMANDS[command].params}
         assert {name: shown[name] for name in defaults} == defaults

@@ -51,7 +51,8 @@ _STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal
 
 #: Words of a server that doesn't know a parameter or a value of it.
 _UNKNOWN = re.compile(
-    r"support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|extra|invalid", re.IGNORECASE
+    r"support|unrecogni[sz]ed|unknown|expected|not permitted|not allowed|extra|invalid|validation|(should|must) be",
+    re.IGNORECASE,
 )
 _OF_FORM = re.compile(r"response_format|json_schema|json_object|schema|grammar|structured", re.IGNORECASE)
 

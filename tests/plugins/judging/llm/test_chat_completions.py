@@ -82,6 +82,19 @@ def test_forms_that_a_server_refuses(
     assert [note.partition(" asked for as ")[2] for note in notes] == reported
 
 
+def test_refusal_as_an_error_of_the_server() -> None:
+    """A server that answers 500 to a form, as llama-cpp-python does in these words, is asked more plainly at once."""
+    what = "{'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\"}"
+
+    def script(api: Api, body: dict[str, Any]) -> Sent:
+        if body["response_format"]["type"] == SCHEMA:
+            return 500, {"error": {"message": f"1 validation error:\n {what}", "type": "internal_server_error"}}
+        return completion(VERDICT)
+
+    replies, sent = graded(OWN, script)
+    assert ([reply.text for reply in replies], len(sent)) == ([VERDICT] * 2, 3)
+
+
 def test_requests_at_the_same_time_learn_once() -> None:
     """Eight requests that are refused at the same time find one plainer form, and not eight."""
     notes: list[str] = []
