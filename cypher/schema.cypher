@@ -313,6 +313,12 @@ CREATE CONSTRAINT judging_of_run IF NOT EXISTS FOR (j:Judging) REQUIRE (j.run, j
 //   label STRING: The label.
 //   explanation STRING: The judge's explanation.
 //   confidence FLOAT: The judge's confidence.
+//   fall_path INTEGER: The path of the first hop at which relevance falls, from 1.
+//   fall_hop INTEGER: The place of that hop in its path, from 1.
+//   fall_source STRING: The source of the edge that was traversed there.
+//   fall_relation STRING: Its relation.
+//   fall_target STRING: Its target.
+//   fall_better STRING: An edge that leads nearer to an answer.
 //   notes LIST<STRING>: What was corrected in reading it.
 //   left_out LIST<STRING>: What didn't fit in the prompt.
 //   gold_claims LIST<STRING>: The claims of the gold answer.

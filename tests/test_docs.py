@@ -297,7 +297,7 @@ def test_commands_of_the_page_on_judging() -> None:
         assert set(GRADERS[name].measures) <= set(measures), name
         assert all(registry.measure_class(measure) for measure in measures)
     kinds = set(re.findall(r"^\| `([a-z]+-[a-z-]+)` \|", text, re.MULTILINE))
-    assert len(kinds) == 9
+    assert len(kinds) == 10
     assert kinds <= named_queries().keys()
 
 

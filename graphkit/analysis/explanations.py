@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.analysis.causes import RIGHT_ANSWER, ROOM, WRONG_ANSWER, Cause, causes_of, whole_walk
-from graphkit.analysis.explain import TurnKind
+from graphkit.analysis.explain import TurnKind, sentence, sentences
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.question_evidence import (
+    LOST,
     QuestionEvidence,
     each_evidence_in_graph,
     evidence_in_graph,
@@ -83,6 +84,8 @@ class Explanation:
         The relevant ids that weren't retrieved, those of the largest gain first.
     claims
         The claims that depend on it: those resting on an edge outside gold, and those that nothing retrieved supports.
+    relevance
+        The first hops at which relevance to the question falls, by judges.
     conflicts
         The conflicting commits: those that were retrieved together and don't fit, with the rule.
     files
@@ -106,6 +109,7 @@ class Explanation:
     walked_instead: bool = False
     unretrieved: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
+    relevance: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     error: str | None = None
@@ -119,7 +123,7 @@ class Explanation:
         if self.kept is None:
             del fields["kept"]
         untrusted = ["sentence", "run", "question", "cause", "remedy", "divergence", "instead", "unretrieved", "claims"]
-        untrusted += ["conflicts", "files", "error", "query"]
+        untrusted += ["relevance", "conflicts", "files", "error", "query"]
         return {**fields, "untrusted": [name for name in untrusted if fields[name]]}
 
     def sentence(self, quote: Callable[[str], str] | None = None) -> str:
@@ -145,6 +149,7 @@ class Explanation:
             ("walked instead" if self.walked_instead else "retrieved instead", self.instead),
             ("not retrieved", self.unretrieved),
             ("claims that depend on it", self.claims),
+            ("by a judge", self.relevance),
             ("conflicting commits", self.conflicts),
             ("expected file that is missing", self.files),
         ]
@@ -268,6 +273,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         walked_instead=bool(instead and place.taken()),
         unretrieved=cut(_lacking(evidence)),
         claims=cut(_claims(evidence, place)),
+        relevance=cut(sentence(LOST, row) for row in evidence.falls if LOST in sentences()),
         conflicts=cut(map(_conflict, evidence.conflicts)) if evidence.scored else (),
         files=cut(_missing_files(evidence)),
         error=None if error is None else _cut(error, 2 * room),

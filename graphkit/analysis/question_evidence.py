@@ -38,6 +38,10 @@ from graphkit.records.structs import (
 
 Row = Mapping[str, Any]
 
+#: The named query of the first hops at which relevance falls, by judges, and those whose rows evidence holds.
+LOST = "relevance-lost"
+_ASKED = ("incoherent-pairs", LOST)
+
 #: How many questions a query reads.
 _TOGETHER = 500
 
@@ -56,6 +60,8 @@ class QuestionEvidence:
         Rows of the query ``incoherent-pairs``.
     claims
         Rows with claim, support and the traversed edge that it rests on, in the order of judge and position.
+    falls
+        Rows of the query ``relevance-lost``.
     graded
         What each grade of the whole answer says: those of judges, persons and tests.
     right
@@ -79,6 +85,7 @@ class QuestionEvidence:
     invalid: str | None = None
     conflicts: Sequence[Row] = ()
     claims: Sequence[Row] = ()
+    falls: Sequence[Row] = ()
     graded: Sequence[Decision] = ()
     right: bool | None = None
     relevant: Sequence[str] = ()
@@ -102,8 +109,8 @@ def evidence_in_graph(store: Store, run: str, question: str) -> QuestionEvidence
     """Return what the graph knows of a question; raise InputError if run or question is unknown."""
     known = require_run(store, run)
     require_question(store, question, str(known["dataset"]))
-    conflicts = failures(store, run, "incoherent-pairs", question=question)
-    [found] = _in_graph(store, known, [question], {question: conflicts})
+    rows = ({question: failures(store, run, kind, question=question)} for kind in _ASKED)
+    [found] = _in_graph(store, known, [question], *rows)
     return found
 
 
@@ -118,24 +125,26 @@ def each_evidence_in_graph(store: Store, run: str, questions: Sequence[str]) -> 
         The run is unknown.
     """
     known = require_run(store, run)
-    conflicts: dict[str, list[Row]] = {}
-    for row in failures(store, run, "incoherent-pairs") if questions else ():
-        conflicts.setdefault(str(row["question"]), []).append(row)
+    rows = [_by_question(failures(store, run, kind) if questions else ()) for kind in _ASKED]
     for start in range(0, len(questions), _TOGETHER):
-        yield from _in_graph(store, known, questions[start : start + _TOGETHER], conflicts)
+        yield from _in_graph(store, known, questions[start : start + _TOGETHER], *rows)
+
+
+def _by_question(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(str(row["question"]), []).append(row)
+    return found
 
 
 def _in_graph(
-    store: Store, known: Row, questions: Sequence[str], conflicts: Mapping[str, Sequence[Row]]
+    store: Store, known: Row, questions: Sequence[str], *asked: Mapping[str, Sequence[Row]]
 ) -> Iterator[QuestionEvidence]:
-    """Yield the evidence on questions of a run, what clashes in which is known."""
+    """Yield the evidence on questions of a run, of which ``asked`` has the rows of the queries ``_ASKED``."""
     run, dataset = str(known["id"]), str(known["dataset"])
 
     def read(name: str, some: Sequence[str], **more: object) -> dict[str, list[Row]]:
-        found: dict[str, list[Row]] = {}
-        for row in store.read(cypher(name), {"run": run, "questions": some, **more}) if some else ():
-            found.setdefault(str(row["question"]), []).append(row)
-        return found
+        return _by_question(store.read(cypher(name), {"run": run, "questions": some, **more}) if some else ())
 
     facts = {
         question: rows[0] for question, rows in read("read/question_evidence", questions, decision=RIGHT_ANSWER).items()
@@ -153,8 +162,9 @@ def _in_graph(
             question=question,
             case=_case(run, row, commits),
             invalid=row["invalid"] or None,
-            conflicts=conflicts.get(question, ()),
+            conflicts=asked[0].get(question, ()),
             claims=claims.get(question, ()),
+            falls=asked[1].get(question, ()),
             graded=[decision_of(grade) for grade in grades.get(question, ())],
             right=row["right"],
             relevant=row["relevant"] or (),
@@ -276,6 +286,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         invalid=run.invalid.get(question),
         conflicts=run.failures("incoherent-pairs", question=question),
         claims=claims if scored else [],
+        falls=run.failures(LOST, question=question) if LOST in run.kinds else (),
         graded=graded,
         right=decided(right_answer(case), graded).right,
         relevant=_relevant(case),

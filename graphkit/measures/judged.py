@@ -313,6 +313,77 @@ class ChunkPrecision(_AgainstGold):
     aliases = ("chunk_precision",)
 
 
+class MeasureWithoutGold(JudgedMeasure):
+    """Base of the measures of retrieval that need neither a gold answer nor a gold path."""
+
+    source = "a judge, without gold"
+    layer = "retrieval"
+
+
+class ContextRelevance(MeasureWithoutGold):
+    """Mean relevance of the retrieved chunks to the question, each judged from 0 to 3, / 3.
+
+    0 is unrelated, 1 on the subject without answering, 2 an answer in part or among other things, 3 a clear answer; a
+    fact that the question needs on the way counts as a part of its answer. The order of the chunks doesn't matter.
+    ContextPrecision asks which chunks support the gold answer, nDCG compares with relevant ids. The verdict names the
+    first hop of the walk whose best chunk is less relevant than that of the hop before. Without a chunk, or if the
+    judge didn't see every one, it is not scored.
+    """
+
+    grader = "context_relevance"
+    source = "a judge, on the scale of UMBRELA (Upadhyay et al. 2024)"
+
+
+class EdgeRelevance(MeasureWithoutGold):
+    """Mean over traversed edges of 1 if it leads nearest to an answer, 0.5 if a neighbour does too, else 0.
+
+    The judge sees the question, the node, and the edges that leave it in the knowledge graph: the traversed one among
+    at most 8 others, drawn and shuffled by a hash, without a mark. An edge whose node has no other neighbour is left
+    out. The verdict names the first hop with 0. EdgePrecision asks whether gold has the edge.
+    """
+
+    grader = "edge_relevance"
+
+
+@dataclass(frozen=True)
+class FactsInContext(MeasureWithoutGold):
+    """Required facts that the first k retrieved chunks support / required facts; without k, all chunks.
+
+    A fact is supported if a quote from one chunk supports it alone, or quotes from several do together, all of them
+    among the first k. The judge is asked once for every k; the verdict says at which rank, and at which hop of the
+    walk, each fact is first supported. ContextRecall splits the gold answer into claims, and Completeness asks which
+    facts the answer addresses. Without facts it is not scored.
+    """
+
+    k: int | None = None
+
+    grader = "facts_in_context"
+
+
+class PathEfficiency(MeasureWithoutGold):
+    """Edges of the shortest paths in the knowledge graph / traversed edges, between the same ends.
+
+    It is the length factor of SPL, without success: 1 is a walk without a detour, 0 one that ends where it began. Both
+    are added up over the retrieved paths. The shortest path goes against an edge only if the walk does. No judge is
+    needed. It is not scored if a path isn't connected, or holds edges that the graph lacks. Hops counts the same edges,
+    and StoppingDepth compares with gold.
+    """
+
+    grader = "trajectory"
+    source = "the knowledge graph; SPL (Anderson et al. 2018) without success"
+
+
+class TrajectoryAccuracy(MeasureWithoutGold):
+    """1 if the walk as a whole is a sensible way to an answer, else 0; the label says what is wrong with it.
+
+    The judge sees the question and the walk. The label is wrong_start, wrong_turn, detour, stopped_early or
+    no_progress, and the verdict names the edge where it goes wrong. PathExact compares with gold. Without a walk it is
+    not scored.
+    """
+
+    grader = "trajectory"
+
+
 class ScaleGrade(JudgedMeasure):
     """Agreement with the gold answer in whole numbers from 0 to 10.
 

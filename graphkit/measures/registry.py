@@ -56,6 +56,8 @@ MEASURES: tuple[type[Measure], ...] = (
     *(judged.Faithfulness, judged.AnswerRelevance, judged.ContextPrecision, judged.ContextRecall, judged.ScaleGrade),
     *(judged.ClaimPrecision, judged.ClaimRecall, judged.ClaimF1, judged.ContextUtilization, judged.NoiseSensitivity),
     *(judged.Fabrication, judged.SelfKnowledge, judged.ChunkPrecision),
+    *(judged.ContextRelevance, judged.EdgeRelevance, judged.FactsInContext, judged.PathEfficiency),
+    judged.TrajectoryAccuracy,
     *(judged.AggregationCompleteness, judged.AggregationAccuracy, judged.AggregationScore),
     *(judged.JudgedIntegration, judged.JudgedCompleteness, judged.JudgedConflictResolution),
     judged.PersonGrade,

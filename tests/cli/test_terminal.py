@@ -328,8 +328,8 @@ def test_failures_count_where_there_is_a_worst_value(measures: tuple[str, ...], 
     asked = [word for name in measures for word in ("-m", name)]
     told = inside("evaluate", "--no-store", RUNS[1], *asked, cwd=shop, code=0).out.splitlines()
     assert f"failed    storefront-graph 2 failed; {how}" in told
-    told = " ".join(inside("compare", RUNS[0], RUNS[1], *asked, cwd=shop, code=0).out.split())
-    assert f" failed storefront-graph on 2 of 30; {how} " in told
+    compared = " ".join(inside("compare", RUNS[0], RUNS[1], *asked, cwd=shop, code=0).out.split())
+    assert f" failed storefront-graph on 2 of 30; {how} " in compared
 
 
 def test_help_of_each_command_fits() -> None:

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphkit.measures.case import Case
+from graphkit.plugins.judging.grading.surroundings import surroundings_in
 from graphkit.plugins.judging.judges.contract import Finding, Grader, Opinion, Reading
 from graphkit.plugins.judging.judges.materials import Materials, materials_of
 from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.plugins.judging.judges.verdict_request import Judged, ask
 from graphkit.plugins.judging.llm.requests import ModelError
 from graphkit.records.models import Question
+from graphkit.records.structs import EdgeStruct
 from tests.helpers.cases import Triple, answer
 
 
@@ -25,13 +27,23 @@ def materials(
     gold_path: Sequence[Triple] = (),
     citations: Sequence[str] = (),
     context_tokens: int = 1000,
+    graph: Sequence[Triple] | None = None,
+    walks: Sequence[Sequence[Triple]] = (),
+    logged: Mapping[str, Any] | None = None,
     **question: Any,
 ) -> Materials:
-    """Return the materials of an answer with these chunks, by id with their text, and one walked path."""
+    """Return the materials of an answer with these chunks, by id with their text, and one walked path, or several.
+
+    ``graph`` has the edges of the knowledge graph, ``logged`` further fields of the record.
+    """
     asked = Question.model_validate({"id": "q", "question": "Which?", "paths": [list(gold_path)], **question})
     retrieved = [{"id": key, "text": words} for key, words in (chunks or {}).items()]
-    given = answer(*([walk] if walk else []), answer=text, retrieved=retrieved, citations=list(citations))
-    return materials_of(Case(asked, given), "r", context_tokens=context_tokens)
+    paths = [*([walk] if walk else []), *walks]
+    fields = {"answer": text, "retrieved": retrieved, "citations": list(citations), **(logged or {})}
+    case = Case(asked, answer(*paths, **fields))
+    edges = [EdgeStruct(source, relation or "", target) for source, relation, target in graph or ()]
+    around = None if graph is None else dict(surroundings_in({"q": case}, edges))["q"]
+    return materials_of(case, "r", context_tokens=context_tokens, surroundings=around)
 
 
 class Scripted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from graphkit.plugins.judging.verdicts import (
     Evidence,
     GoldClaim,
     GoldEdge,
+    RelevanceFall,
     TraversedEdge,
     Verdict,
 )
@@ -47,7 +48,7 @@ def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
 
     Claims rest on the walked edges in turn, each cites its chunk, and every fifth question's verdict has failed. The
     gold answer contradicts the second one. It makes two claims: one that the answer lacks goes with the first two steps
-    of gold, one that it states with the others.
+    of gold, one that it states with the others. Relevance falls at the second edge of a walk that has one.
     """
     seen: set[str] = set()
     questions = map(Question.model_validate, read_jsonl(run_file.parent.parent / "questions.jsonl"))
@@ -105,4 +106,14 @@ def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
             grade="fully_correct",
             confidence=0.9,
             cost=0.002,
+            fall=falling(steps, number),
         )
+
+
+def falling(steps: Sequence[tuple[str, str | None, str]], number: int) -> RelevanceFall | None:
+    """Return a fall at the second edge of a walk, with an edge that leads nearer at every other number."""
+    if len(steps) < 2:
+        return None
+    source, relation, target = steps[1]
+    better = f"{source} -CALLS-> x" if number % 2 else None
+    return RelevanceFall(path=1, hop=2, source=source, relation=relation, target=target, better=better)

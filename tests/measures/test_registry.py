@@ -195,7 +195,16 @@ def test_judged_measures_are_declared_and_not_computed() -> None:
     """
     judged = [kind for kind in MEASURES if not kind.computed]
     assert {layer: [kind.__name__ for kind in judged if kind.layer == layer] for layer in LAYERS} == {
-        "retrieval": ["ContextPrecision", "ContextRecall", "ChunkPrecision"],
+        "retrieval": [
+            "ContextPrecision",
+            "ContextRecall",
+            "ChunkPrecision",
+            "ContextRelevance",
+            "EdgeRelevance",
+            "FactsInContext",
+            "PathEfficiency",
+            "TrajectoryAccuracy",
+        ],
         "reasoning": [
             "AggregationCompleteness",
             "AggregationAccuracy",

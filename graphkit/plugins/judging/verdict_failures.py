@@ -64,6 +64,15 @@ def _counted_claims(row: Mapping[str, Any]) -> str:
     return f"{', and '.join(filter(None, parts))}, in {counted(row['questions'], 'question')}"
 
 
+def _relevance_lost(row: Mapping[str, Any]) -> str:
+    edge = f", {edge_in_words(row)}" if row["source"] is not None else ""
+    path = f" of path {row['path']}" if row["path"] > 1 else ""
+    why = "its best chunk is less relevant than that of the hop before"
+    if row["better"] is not None:
+        why = f"{row['better']} leads nearer to an answer"
+    return f"relevance falls at hop {row['hop']}{path}{edge}: {why}"
+
+
 #: What makes a sentence of a row, by the named query.
 SENTENCES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "claims-by-boundary": _counted_claims,
@@ -74,6 +83,7 @@ SENTENCES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "bad-citations": _bad_citation,
     "claims-off-gold": _off_gold,
     "failed-verdicts": _failed_verdict,
+    "relevance-lost": _relevance_lost,
 }
 
 
@@ -205,6 +215,13 @@ def unsupported_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict
         yield from (_claim_row(case, verdict, one) for one in verdict.claims if one.support == "UNSUPPORTED")
 
 
+def relevance_lost(verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the first hops of an answer at which relevance falls, in the order of judges and graders."""
+    for verdict in sorted(verdicts, key=lambda one: (one.judge, one.grader)):
+        if verdict.fall is not None:
+            yield {"judge": verdict.judge, "grader": verdict.grader, **verdict.fall.model_dump()}
+
+
 def _claim_row(case: Case, verdict: Verdict, claim: AnswerClaim) -> dict[str, Any]:
     """Return the row of an unsupported claim; of the chunks that its judge named, those that the answer retrieved."""
     commits = {chunk.id: chunk.commit for chunk in reversed(case.chunks)}
@@ -227,6 +244,7 @@ ROWS: Mapping[str, Callable[[Case, Sequence[Verdict]], Iterator[dict[str, Any]]]
     "missing-claims": missing_claims,
     "false-claims": false_claims,
     "unsupported-claims": unsupported_claims,
+    "relevance-lost": lambda _, verdicts: relevance_lost(verdicts),
 }
 
 #: What gives the rows of a query that counts over answers.

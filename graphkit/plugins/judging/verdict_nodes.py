@@ -139,7 +139,8 @@ def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdic
     lists: dict[str, Rows] = {name: [] for name in ("verdicts", "claims", "citations", "cited", "evidence", "meant")}
     for verdict in verdicts:
         listed = {"notes": list(verdict.notes), "left_out": list(verdict.left_out)}
-        lists["verdicts"].append({**fields_of(verdict, _KEPT), **listed, **_gold_lists(verdict.gold_claims)})
+        added = {**_fall_of(verdict), **_gold_lists(verdict.gold_claims)}
+        lists["verdicts"].append({**fields_of(verdict, _KEPT), **listed, **added})
         mark = {"run": run, "question": question, "judge": judge, "grader": verdict.grader}
         prefix = verdict_key(run, question, judge, verdict.grader)
         for position, claim in enumerate(verdict.claims):
@@ -184,3 +185,9 @@ def _gold_lists(claims: Sequence[GoldClaim]) -> dict[str, list[Any]]:
         "gold_edge_relations": [edge.relation or "" for _, edge in edges],
         "gold_edge_targets": [edge.target for _, edge in edges],
     }
+
+
+def _fall_of(verdict: Verdict) -> dict[str, Any]:
+    """Return the first hop at which relevance falls, as properties of the verdict's node."""
+    fall = verdict.fall
+    return {} if fall is None else {f"fall_{name}": value for name, value in fall.model_dump().items()}

@@ -130,6 +130,27 @@ class GoldClaim(Record):
     named_in: NamedIn | None = None
 
 
+class RelevanceFall(Record):
+    """The first hop of a walk at which relevance falls.
+
+    Attributes
+    ----------
+    path, hop
+        The place of the traversed edge: its path, and its place in that, from 1.
+    source, relation, target
+        The traversed edge; None if no edge leads to what is less relevant.
+    better
+        The edge that leads nearer to an answer; None if it is the chunks at this hop that are less relevant.
+    """
+
+    path: Count = 1
+    hop: Count
+    source: Name | None = None
+    relation: Name | None = None
+    target: Name | None = None
+    better: StrictStr | None = None
+
+
 class Verdict(Record):
     """The verdict of a judge on one answer by one grader: one line of a verdicts file.
 
@@ -145,12 +166,14 @@ class Verdict(Record):
     reason
         The failure in a sentence.
     verdict
-        The reply in the grader's form.
+        The reply in the grader's form, or what was read from it, with ids in place of keys.
     grade, label, explanation, confidence
         The grade in a word, the failure in a word, the explanation, and the judge's confidence, if the grader gives one
         for the whole answer.
     claims, gold_claims, citations
         The checked reply of the grader ``claims``. Earlier versions kept no gold claims.
+    fall
+        The first hop at which relevance falls, if a grader of relevance finds one.
     left_out
         The ids of chunks that didn't fit into the prompt.
     notes
@@ -181,6 +204,7 @@ class Verdict(Record):
     claims: tuple[AnswerClaim, ...] = ()
     gold_claims: tuple[GoldClaim, ...] = ()
     citations: tuple[Citation, ...] = ()
+    fall: RelevanceFall | None = None
     left_out: tuple[Name, ...] = ()
     notes: tuple[StrictStr, ...] = ()
     stop_reason: StrictStr | None = None

@@ -61,7 +61,7 @@ class VerdictsBeside(KindBeside[Verdict]):
         return load_verdicts(store, records)
 
     def rows(self, failures: str, case: Case, records: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
-        """Return the missing, false or unsupported claims of an answer."""
+        """Return the missing, false or unsupported claims of an answer, or the hops at which its relevance falls."""
         return ROWS[failures](case, records)
 
     def claims(self, records: Sequence[Verdict]) -> list[dict[str, Any]]:

@@ -171,7 +171,7 @@ def grade(
     options = replace(options, **changes).of_run(run_file)
     graders = options.chosen  # mistakes in them are reported before the judge is asked
     problems = problems if problems is not None else Problems()
-    to_grade = RunToGrade.read(run_file, source, problems, options.name)
+    to_grade = RunToGrade.read(run_file, source, problems, options.name).with_surroundings(source, graders)
     if store is not None:
         refuse_other_run(store, source.name, to_grade.run, run_file)
     settings = JudgeOptions(judge) if isinstance(judge, str) else judge
@@ -216,7 +216,8 @@ def estimate_grading(
         raise InputError(f"--dry-run counts what a model is asked, and the judge {judge.judge!r} asks none")
     run_file = located(run)
     problems = problems if problems is not None else Problems()
-    to_grade = RunToGrade.read(run_file, Dataset.of_run(run_file, dataset), problems)
+    source = Dataset.of_run(run_file, dataset)
+    to_grade = RunToGrade.read(run_file, source, problems).with_surroundings(source, options.chosen)
     prices = PriceTable.read(judge.prices)
     with kept_replies(judge) as replies:
         asked = Collecting(replies)

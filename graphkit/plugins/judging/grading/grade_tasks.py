@@ -125,6 +125,7 @@ def _part(run: RunToGrade, names: list[str]) -> RunToGrade:
         questions={name: run.questions[name] for name in names},
         answers={name: run.answers[name] for name in names if name in run.answers},
         invalid={name: run.invalid[name] for name in names if name in run.invalid},
+        surroundings={name: run.surroundings[name] for name in names if name in run.surroundings},
     )
 
 

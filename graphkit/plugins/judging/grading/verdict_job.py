@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
 
+from graphkit.files.dataset import Dataset
 from graphkit.measures.judged import TESTED
+from graphkit.plugins.judging.grading.surroundings import surroundings_of
 from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.citations import pattern_text
 from graphkit.plugins.judging.judges.claims import CLAIMS, SEPARATE_QUESTIONS
@@ -20,6 +22,8 @@ from graphkit.plugins.judging.judges.contract import Finding, Grader, Judge, eff
 from graphkit.plugins.judging.judges.forms import unscored
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS, materials_of
 from graphkit.plugins.judging.judges.verdict_request import ask, prompt_hash
+from graphkit.plugins.judging.judges.walk_graders import TRAJECTORY
+from graphkit.plugins.judging.judges.walks import Surroundings
 from graphkit.plugins.judging.model_families import self_evaluation
 from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.gold import gold_hash
@@ -38,14 +42,29 @@ DEFAULT_GRADERS = ("claims", "rubric", "aggregation")
 
 @dataclass(frozen=True)
 class RunToGrade(ReadRun):
-    """A run read for grading: a question with stale gold isn't judged."""
+    """A run read for grading: a question with stale gold isn't judged.
+
+    ``surroundings`` is the knowledge graph around the walk of each question, if a grader needs it.
+    """
+
+    surroundings: Mapping[str, Surroundings] = field(default_factory=dict, repr=False)
+
+    def with_surroundings(self, source: Dataset, graders: Iterable[Grader]) -> Self:
+        """Return the run with the knowledge graph of its dataset around each walk, if one of the graders needs it."""
+        needing = [grader for grader in graders if grader.graph]
+        if not needing:
+            return self
+        cases = {question: self.case(question) for question in self.questions}
+        lengths = any(grader.name == TRAJECTORY.name for grader in needing)
+        return replace(self, surroundings=surroundings_of(cases, source, lengths))
 
     def unscored_by(self, grader: Grader, question: str) -> str | None:
         """Return why a grader gives no score to a question without an answer; the question's own lack comes first."""
         case = self.case(question)
         if question in self.invalid or case.failure is None:
             return self.lacking(question)
-        return grader.lacks(materials_of(case.unanswered, self.run)) or case.failure
+        about = materials_of(case.unanswered, self.run, surroundings=self.surroundings.get(question))
+        return grader.lacks(about) or case.failure
 
 
 @dataclass(frozen=True)
@@ -197,7 +216,11 @@ class GradingJob:
                 scores += [self._score(run, question, one, grader) for one in unscored(asked, reason)]
             return scores, verdicts
         materials = materials_of(
-            run.case(question), run.run, context_tokens=self.context_tokens, pattern=self.citation_pattern
+            run.case(question),
+            run.run,
+            context_tokens=self.context_tokens,
+            pattern=self.citation_pattern,
+            surroundings=run.surroundings.get(question),
         )
         for grader in self.graders:
             judged = await ask(grader, materials, self.judge)

@@ -7,16 +7,21 @@ from collections.abc import Iterable
 from graphkit.errors import InputError, did_you_mean
 from graphkit.plugins.judging.judges.aggregation import AGGREGATION
 from graphkit.plugins.judging.judges.claims import CLAIMS
+from graphkit.plugins.judging.judges.context_graders import CONTEXT_RELEVANCE, FACTS_IN_CONTEXT
 from graphkit.plugins.judging.judges.contract import Grader
 from graphkit.plugins.judging.judges.direct_scores import BINARY, GRADED, RELEVANCE, SCALE
 from graphkit.plugins.judging.judges.key_terms import COMPLETENESS, CONFLICTS, INTEGRATION
 from graphkit.plugins.judging.judges.own_rubric import rubric_of
 from graphkit.plugins.judging.judges.prompts import form_of, prompt_names, text_of
 from graphkit.plugins.judging.judges.rubric import RUBRIC
+from graphkit.plugins.judging.judges.walk_graders import EDGE_RELEVANCE, TRAJECTORY
 
 #: The graders whose verdicts Python code checks. Those that show the same parts stand together, so that a server of
 #: models can cache the parts.
-_CHECKED = (CLAIMS, RUBRIC, BINARY, GRADED, AGGREGATION, INTEGRATION, RELEVANCE, SCALE, COMPLETENESS, CONFLICTS)
+_CHECKED = (
+    *(CLAIMS, RUBRIC, BINARY, GRADED, AGGREGATION, INTEGRATION, RELEVANCE, SCALE, COMPLETENESS, CONFLICTS),
+    *(CONTEXT_RELEVANCE, FACTS_IN_CONTEXT, EDGE_RELEVANCE, TRAJECTORY),
+)
 
 
 def known_graders() -> dict[str, Grader]:

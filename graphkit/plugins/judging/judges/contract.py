@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.plugins.judging.llm.requests import Usage
-from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, GoldClaim
+from graphkit.plugins.judging.verdicts import AnswerClaim, Citation, GoldClaim, RelevanceFall
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,8 @@ class Reading:
     gold_claims: tuple[GoldClaim, ...] = ()
     citations: tuple[Citation, ...] = ()
     notes: tuple[str, ...] = ()
+    content: Mapping[str, Any] | None = None  # the verdict with ids in place of keys; None keeps the judge's form
+    fall: RelevanceFall | None = None
 
 
 class UnusableVerdictError(ValueError):
@@ -98,12 +100,15 @@ class Grader:
     name: str  # such as ``rubric``; the prompt is the file of this name
     verdict: type[BaseModel]  # the form of the verdict; its JSON Schema is sent with the prompt
     shows: tuple[str, ...]  # the parts of the materials that the prompt shows, in the order of ``judges.prompts.PARTS``
-    measures: tuple[str, ...]  # the measures that it scores
+    measures: tuple[str, ...]  # the measures that it scores, the computed ones last
     read: Callable[[Any, Materials], Reading]  # checks and scores a verdict
     #: Returns why this answer can't be judged (it has no gold answer), or None. If it returns a reason, no judge is
     #: asked.
     lacks: Callable[[Materials], str | None] = field(default=lambda _: None)
     #: Returns the reading if it is known without a judge (key terms found everything), or None.
     unasked: Callable[[Materials], Reading | None] = field(default=lambda _: None)
+    #: Returns the findings that need no judge: they are there whatever becomes of the verdict.
+    computed: Callable[[Materials], Sequence[Finding]] = field(default=lambda _: ())
+    graph: bool = False  # whether it needs the knowledge graph around the walk
     instruction: str | None = None  # the prompt of a user's rubric, in place of the file
     rubric: tuple[str, str, str, str] | None = None  # what `rubric_of` made it of

@@ -5,7 +5,8 @@ It is meant for trials, demonstrations and tests: it sees that words agree, not 
 A claim is a sentence that isn't hedged. A chunk supports it if the chunk, with its id, has all identifiers of the
 sentence as whole words, and at least ``THRESHOLD`` of its content words. A traversed edge supports it if the sentence
 names the edge's source, a word for its relation, and its target, in this order. Facts are addressed by key terms, as in
-:mod:`graphkit.measures.completeness`.
+:mod:`graphkit.measures.completeness`. The relevance of a chunk or an edge is the words of the question in it or in its
+name: a node that the question doesn't name is never found relevant, be it the answer.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.plugins.judging.judges.sentences import Sentence, sentences_of
 from graphkit.plugins.judging.llm.requests import ModelError
 from graphkit.records.ids import Places
+from graphkit.records.words import counted
 
 #: The confidence in a grade: lower if an answer is neither right nor wrong as a whole.
 SURE, UNSURE = 0.6, 0.4
@@ -161,6 +163,11 @@ class _Findings:
     def gold_chunks(self) -> list[list[str]]:
         """The keys of the chunks that have the key terms of each claim of the gold answer."""
         return [[one.key for one in self.chunks if addressed(text, one.whole, names=self.names)] for text in self.gold]
+
+    @cached_property
+    def asked_parts(self) -> frozenset[str]:
+        """The words of the question, those in its names included."""
+        return content_words(" ".join(_name_parts(self.materials.question)))
 
     @cached_property
     def on_topic(self) -> float:
@@ -417,6 +424,63 @@ def _conflicts(found: _Findings) -> dict[str, Any]:
     }
 
 
+def _context_relevance(found: _Findings) -> dict[str, Any]:
+    asked = content_words(found.materials.question)
+    return {
+        "chunks": [
+            {
+                "chunk": one.key,
+                "reason": f"it has {len(shared)} of the {len(asked)} words of the question",
+                "relevance": 0 if not shared else 1 + (2 * len(shared) >= len(asked)) + (shared == asked),
+            }
+            for one in found.chunks
+            for shared in (asked & one.content,)
+        ]
+    }
+
+
+def _facts_in_context(found: _Findings) -> dict[str, Any]:
+    facts = []
+    for number, fact in enumerate(found.materials.facts, 1):
+        wanted = content_words(fact)
+        supporting = [one for one in found.chunks if addressed(fact, one.whole, names=found.names)]
+        quotes = [(one.key, _most_shared(one.lines, wanted)[0]) for one in supporting]
+        evidence = [{"chunk": key, "quote": quote, "alone": True} for key, quote in quotes if quote]
+        facts.append({"fact": f"f{number}", "evidence": evidence, "together": False})
+    return {"facts": facts}
+
+
+def _edge_relevance(found: _Findings) -> dict[str, Any]:
+    asked, hops = found.asked_parts, []
+    for hop in found.materials.shown_hops:
+        shared = {one.key: len(asked & _name_parts(_far_end(one, hop.leg.start))) for one in hop.choices}
+        most = max(shared.values())
+        nearest = [key for key, number in shared.items() if number == most]
+        reason = f"the nearest names have {counted(most, 'word')} of the question"
+        hops.append({"hop": hop.key, "reason": reason, "nearest": nearest})
+    return {"hops": hops}
+
+
+def _far_end(edge: ShownEdge, node: str) -> str:
+    return edge.target if edge.source == node else edge.source
+
+
+def _trajectory(found: _Findings) -> dict[str, Any]:
+    nodes = {node for edge in found.materials.edges for node in (edge.source, edge.target)}
+    named_ = sum(not found.asked_parts.isdisjoint(_name_parts(node)) for node in nodes)
+    return {
+        "reasoning": f"the names of {named_} of {counted(len(nodes), 'node')} have a word of the question",
+        "sensible": named_ > 0,
+        "fault": None if named_ else "no_progress",
+        "at": None,
+    }
+
+
+def _name_parts(name: str) -> frozenset[str]:
+    """Return the words in a name, as its case, underscores and punctuation part them."""
+    return frozenset(folded(part) for part in _NAME_PART.findall(name))
+
+
 _RULES: Mapping[str, Callable[[_Findings], dict[str, Any]]] = {
     "claims": _claims,
     "rubric": _rubric,
@@ -428,9 +492,14 @@ _RULES: Mapping[str, Callable[[_Findings], dict[str, Any]]] = {
     "integration": _integration,
     "completeness": _completeness,
     "conflicts": _conflicts,
+    "context_relevance": _context_relevance,
+    "facts_in_context": _facts_in_context,
+    "edge_relevance": _edge_relevance,
+    "trajectory": _trajectory,
 }
 
 _WORD = re.compile(r"\w+")
+_NAME_PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _GAP = re.compile(r"[ \t]{1,8}([.,;])")
 _HEDGE = re.compile(
     r"\b(?:may|might|maybe|perhaps|probably|possibly|presumably|apparently|likely|unlikely|seems?|appears? to|could be"

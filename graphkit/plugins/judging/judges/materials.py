@@ -1,6 +1,7 @@
 """The materials that a judge sees of one answer: question, gold answer, answer, chunks and traversed edges.
 
-Each has a short key: ``c3`` for a chunk, ``e2`` for an edge, ``s1`` for a sentence of the answer, ``f1`` for a fact.
+Each has a short key: ``c3`` for a chunk, ``e2`` for an edge, ``s1`` for a sentence of the answer, ``f1`` for a fact,
+``h2`` for a hop of the walk and ``h2n1`` for an edge that leads away there.
 Short keys are cheaper than paths, and an unknown one is easy to detect.
 """
 
@@ -10,15 +11,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, contained
 from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.plugins.judging.judges.citations import FoundCitation, Place, find_citations, resolved
 from graphkit.plugins.judging.judges.sentences import Sentence, sentences_of
+from graphkit.plugins.judging.judges.walks import Leg, Surroundings, draw, legs_of
 from graphkit.records.words import counted
 
-#: The default limit of context tokens.
+#: The default limit of context tokens, and of the tokens of hops.
 CONTEXT_TOKENS = 24_000
 
 #: Characters per token: about four in English text, about three in code. The lower number is the safe one.
@@ -52,6 +55,37 @@ class ShownEdge:
         return f"{self.source} -{self.relation or ''}-> {self.target}"
 
 
+@dataclass(frozen=True, slots=True)
+class ShownHop:
+    """A node that the walk left, in the prompt, with the edges that lead away from it.
+
+    Attributes
+    ----------
+    choices
+        The traversed edge among others, in a drawn order, each with a key such as ``h1n2``.
+    walked
+        The key of the traversed edge, which the prompt doesn't tell.
+    others
+        How many neighbours the walk didn't go to from this node, shown or not.
+    """
+
+    key: str
+    leg: Leg
+    choices: tuple[ShownEdge, ...]
+    walked: str
+    others: int
+
+    @property
+    def by_key(self) -> dict[str, ShownEdge]:
+        """The choices by their keys."""
+        return {one.key: one for one in self.choices}
+
+    @property
+    def text(self) -> str:
+        """The traversed edge as an arrow."""
+        return self.by_key[self.walked].text
+
+
 @dataclass(frozen=True)
 class Materials:
     """Everything that a judge may see of one answer."""
@@ -72,6 +106,8 @@ class Materials:
     citations: tuple[FoundCitation, ...] = ()
     services: tuple[str | None, ...] = ()  # the service or repository of each fact, or None
     case: Case | None = field(default=None, repr=False, compare=False)
+    surroundings: Surroundings | None = field(default=None, repr=False)  # None without a knowledge graph
+    room: int = CONTEXT_TOKENS * CHARACTERS_PER_TOKEN  # the characters of the shown hops
 
     @cached_property
     def sentences(self) -> Sequence[Sentence]:
@@ -88,6 +124,46 @@ class Materials:
         """The traversed edges by their keys."""
         return {edge.key: edge for edge in self.edges}
 
+    @cached_property
+    def legs(self) -> list[list[Leg]]:
+        """The retrieved paths, leg by leg."""
+        return legs_of(self.case) if self.case is not None else []
+
+    @cached_property
+    def walk(self) -> list[list[tuple[str, ShownEdge]]]:
+        """The retrieved paths, each edge with a key such as ``w1``; one that was traversed again is there again."""
+        shown = {(edge.source, edge.relation, edge.target): edge for edge in self.edges}
+        keys = (f"w{number}" for number in count(1))
+        return [[(next(keys), shown[leg.edge]) for leg in path] for path in self.legs]
+
+    @cached_property
+    def hops(self) -> tuple[ShownHop, ...]:
+        """Each traversed edge once whose node has a neighbour that the walk didn't go to; all, shown or not."""
+        if self.case is None or self.surroundings is None:
+            return ()
+        legs = {leg.edge: leg for path in reversed(self.legs) for leg in reversed(path)}
+        first = sorted(legs.values(), key=lambda leg: (leg.path, leg.position))
+        there = [leg for leg in first if self.surroundings.others.get(leg.start)]
+        return tuple(self._hop(f"h{number}", leg, self.surroundings) for number, leg in enumerate(there, 1))
+
+    def _hop(self, key: str, leg: Leg, around: Surroundings) -> ShownHop:
+        # Another seed than that of the sample, or the place of the traversed edge would give it away.
+        drawn = draw(f"{self.question_id}/{key}", (leg.edge, *around.others[leg.start]))
+        choices = tuple(ShownEdge(f"{key}n{number}", *edge, None) for number, edge in enumerate(drawn, 1))
+        walked = choices[drawn.index(leg.edge)].key
+        return ShownHop(key, leg, choices, walked, around.totals[leg.start])
+
+    @cached_property
+    def shown_hops(self) -> tuple[ShownHop, ...]:
+        """The first hops of the walk, as many as fit."""
+        room, shown = self.room, []
+        for hop in self.hops:
+            room -= len(hop.leg.start) + sum(len(one.text) for one in hop.choices)
+            if room < 0:
+                break
+            shown.append(hop)
+        return tuple(shown)
+
     @property
     def incomplete(self) -> bool:
         """Whether there are, or may be, retrieved chunks that the judge doesn't see."""
@@ -103,14 +179,20 @@ class Materials:
 
 
 def materials_of(
-    case: Case, run: str, *, context_tokens: int = CONTEXT_TOKENS, pattern: re.Pattern[str] | None = None
+    case: Case,
+    run: str,
+    *,
+    context_tokens: int = CONTEXT_TOKENS,
+    pattern: re.Pattern[str] | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Materials:
     """Return the materials of one answer.
 
     Chunks are shown whole or not at all: best first, each that still fits into ``context_tokens``, and once if
     retrieved twice. Edges are shown once each, in the order of the traversal.
 
-    ``pattern`` is an additional pattern of citations (``citations.citation_pattern``).
+    ``pattern`` is an additional pattern of citations (``citations.citation_pattern``), ``surroundings`` the knowledge
+    graph around the walk.
     """
     question, record = case.question, case.answer
     answer = (record.answer if record is not None else None) or ""
@@ -133,6 +215,8 @@ def materials_of(
         citations=resolved(find_citations(answer, listed, known, pattern), places, case.places),
         services=tuple(fact.repo or None for fact in facts),
         case=case,
+        surroundings=surroundings,
+        room=context_tokens * CHARACTERS_PER_TOKEN,
     )
 
 

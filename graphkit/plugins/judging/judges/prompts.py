@@ -16,10 +16,13 @@ from functools import cache
 from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.plugins.judging.judges.materials import Materials
+from graphkit.plugins.judging.judges.materials import Materials, ShownHop
 
 #: The parts that a prompt may show, in order: the parts that most graders share come first.
 PARTS = ("question", "gold_answer", "facts", "conflicts", "answer", "context", "edges")
+
+#: Further parts, of the prompts about the walk: its edges in order, and where else it could have gone.
+WALK, HOPS = "walk", "hops"
 
 #: The reason against an opinion that was cut off; a model gets more room for the next one.
 TRUNCATED = "the verdict was cut off before its end"
@@ -83,13 +86,16 @@ def _parted(text: str) -> tuple[str | None, str]:
 
 def parts_of(materials: Materials, shows: Container[str]) -> tuple[tuple[str, str], ...]:
     """Return the name and the delimited text of each part that a prompt shows."""
-    nonce = nonce_of(materials)
+    nonce = nonce_of(materials, hops=HOPS in shows)
     return tuple((part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows)
 
 
-def nonce_of(materials: Materials) -> str:
-    """Return 16 hexadecimal characters that occur nowhere in the text under judgement, nor in its normalised form."""
-    texts = [text for text in _texts(materials) if text]
+def nonce_of(materials: Materials, hops: bool = False) -> str:
+    """Return 16 hexadecimal characters that occur nowhere in the text under judgement, nor in its normalised form.
+
+    The text of the hops counts only for a prompt that shows them: the others stay the same with and without a graph.
+    """
+    texts = [text for text in (*_texts(materials), *(_hop_texts(materials) if hops else ())) if text]
     whole = "\n".join(texts)
     folded = unicodedata.normalize("NFKC", whole).casefold()
     state = hashlib.sha256()
@@ -117,6 +123,13 @@ def _texts(materials: Materials) -> Iterator[str]:
         yield from (edge.source, edge.relation or "", edge.target)
 
 
+def _hop_texts(materials: Materials) -> Iterator[str]:
+    for hop in materials.shown_hops:
+        yield hop.leg.start
+        for choice in hop.choices:
+            yield from (choice.source, choice.relation or "", choice.target)
+
+
 def _shown(materials: Materials, nonce: str) -> Iterator[tuple[str, str]]:
     """Yield the name and content of each part; parts without gold answer, facts or conflicts are absent."""
     yield "question", materials.question
@@ -142,6 +155,14 @@ def _shown(materials: Materials, nonce: str) -> Iterator[tuple[str, str]]:
     yield "answer", _sentences(materials, nonce)
     yield "context", "\n".join(_delimited(chunk.key, f"{chunk.id}\n{chunk.text}", nonce) for chunk in materials.chunks)
     yield "edges", "\n".join(_delimited(edge.key, edge.text, nonce) for edge in materials.edges)
+    paths = [[_delimited(key, edge.text, nonce) for key, edge in path] for path in materials.walk]
+    yield WALK, "\n".join(_delimited(f"p{number}", "\n".join(path), nonce) for number, path in enumerate(paths, 1))
+    yield HOPS, "\n".join(_delimited(hop.key, _hop(hop, nonce), nonce) for hop in materials.shown_hops)
+
+
+def _hop(hop: ShownHop, nonce: str) -> str:
+    choices = [_delimited(one.key, one.text, nonce) for one in hop.choices]
+    return "\n".join([_delimited("node", hop.leg.start, nonce), *choices])
 
 
 def _sentences(materials: Materials, nonce: str) -> str:

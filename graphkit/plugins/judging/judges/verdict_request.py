@@ -76,6 +76,12 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
     """
     if (lack := grader.lacks(materials)) is not None:
         return Judged(unscored(grader.measures, lack))
+    judged, computed = await _judged(grader, materials, judge), tuple(grader.computed(materials))
+    known = {one.measure for one in computed}
+    return replace(judged, findings=(*(one for one in judged.findings if one.measure not in known), *computed))
+
+
+async def _judged(grader: Grader, materials: Materials, judge: Judge) -> Judged:
     if (reading := grader.unasked(materials)) is not None:
         return Judged(tuple(reading.findings))
     prompt = prompt_of(grader, materials)
@@ -132,7 +138,8 @@ def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[s
         reading = grader.read(verdict, materials)
     except UnusableVerdictError as error:
         raise _FailureError("out_of_range", str(error)) from None
-    return verdict.model_dump(mode="json"), reading
+    content = verdict.model_dump(mode="json") if reading.content is None else dict(reading.content)
+    return content, reading
 
 
 def _complaint(details: Iterable[Mapping[str, Any]]) -> str:
@@ -175,6 +182,7 @@ def _verdict(
         citations=reading.citations,
         left_out=materials.left_out,
         notes=reading.notes,
+        fall=reading.fall,
         stop_reason=last.stop_reason if last else None,
         attempts=sum(one.attempts for one in opinions),
         prompt_tokens=usage.prompt_tokens if usage else None,

@@ -18,7 +18,7 @@ from graphkit.plugins.judging.judges.contract import UnusableVerdictError
 from graphkit.plugins.judging.judges.forms import NO_GOLD_ANSWER
 from graphkit.plugins.judging.judges.key_terms import BY_KEY_TERMS
 from graphkit.plugins.judging.judges.materials import Materials
-from graphkit.plugins.judging.judges.prompts import PARTS, prompt_names, text_of
+from graphkit.plugins.judging.judges.prompts import HOPS, PARTS, WALK, prompt_names, text_of
 from graphkit.plugins.judging.judges.verdict_request import prompt_of, schema_of
 from tests.helpers.judging import judged, materials, read, reasons, values
 
@@ -28,11 +28,18 @@ BARE = materials("It calls.")
 
 @pytest.mark.parametrize("name", GRADERS)
 def test_every_grader(name: str) -> None:
-    """Each has a prompt of its own, shows a beginning of the parts, and scores measures that are declared."""
+    """Each has a prompt of its own, and scores measures that are declared.
+
+    It shows a beginning of the parts, so that graders of an answer share them; one without gold shows what it needs.
+    """
     grader = GRADERS[name]
     assert grader.name == name
     assert len(text_of(name)) > 100
-    assert PARTS[: len(grader.shows)] == grader.shows
+    if "answer" in grader.shows:
+        assert PARTS[: len(grader.shows)] == grader.shows
+    else:
+        assert "gold_answer" not in grader.shows
+        assert tuple(part for part in (*PARTS, WALK, HOPS) if part in grader.shows) == grader.shows
     if grader.instruction is None:  # the measures of a prompt with a schema need no declaration
         assert all(not parse_measure(measure).computed for measure in grader.measures)
     schema = schema_of(grader)

@@ -41,6 +41,7 @@ def shown(place: str | None = None, text: str = "") -> Materials:
     }
     chunks = {**CHUNKS, "api:x.py": text} if place == "chunk" else CHUNKS
     walk: list[Any] = [*WALK, ("api:x.py", text[:900], "api:y.py")] if place == "edge" else WALK
+    beside = ("api:auth.py#login", (text[:900] if place == "neighbour" else "") or "READS", "api:customers.py")
     return materials(
         said["answer"],
         chunks,
@@ -51,6 +52,7 @@ def shown(place: str | None = None, text: str = "") -> Materials:
         gold_answer=said["gold_answer"],
         facts=[*FACTS, text] if place == "fact" and text.strip() else FACTS,
         conflicts=[{"between": ["a", "b"], "resolution": text if place == "conflict" else "b is right"}],
+        graph=[*walk, beside],
     )
 
 
@@ -130,6 +132,22 @@ def test_structure_of_the_request(name: str) -> None:
             )
             # The data doesn't know the nonce.
             assert not any(nonce in said.casefold() for said in (given.answer, given.question, *given.facts))
+
+
+@pytest.mark.parametrize("name", INJECTIONS)
+def test_structure_of_hops(name: str) -> None:
+    """A neighbour in the graph closes nothing either: each choice stands between its tags, to the character."""
+    for text in attempts(INJECTIONS[name]):
+        given = shown("neighbour", text)
+        [hop] = given.shown_hops
+        [question, block, _] = request_of(GRADERS["edge_relevance"], given).turns[0].blocks
+        nonce = nonce_of(given, hops=True)
+        assert inner(question.text, nonce) == given.question
+        assert tree(block.text, nonce) == ["hops", "h1", "node", "h1n1", "h1n2"]
+        assert part_of(block.text, "node", nonce) == "api:auth.py#login"
+        for choice in hop.choices:
+            assert part_of(block.text, choice.key, nonce) == choice.text
+        assert not any(nonce in choice.text.casefold() for choice in hop.choices)
 
 
 def tag_of(text: str, nonce: str) -> str:
