@@ -164,6 +164,11 @@ COMMANDS: dict[Words, Command] = {
         more=("--run", "r"),
         writes=("--out",),
     ),
+    ("judge", "pool"): Command(
+        {"runs": RUN, "--dataset": DATASET, "--cache": "new.sqlite", "--prices": "prices.toml", "--out": "pooled"},
+        writes=("--cache",),
+        folders=("--out",),
+    ),
     ("judge", "spot-check"): Command({**_JUDGED, "--csv": "sheet.csv", "--grades": "person.jsonl"}),
     ("judge", "consistency"): Command(
         {**_JUDGED, "--graded": "scores.jsonl", "--prices": "prices.toml"}, needs=("--graded",)

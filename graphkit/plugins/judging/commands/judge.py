@@ -12,7 +12,7 @@ from graphkit.cli.base import argument, command, group, option, present, print_p
 from graphkit.cli.options import ANSWERED_BY, DATASET, MAX_COST, MIN_KAPPA, PRICES, SCALE, SEED, ReadingOptions
 from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
-from graphkit.plugins.judging.commands.grade import BASE_URL
+from graphkit.plugins.judging.commands.grade import BASE_URL, CONTEXT_TOKENS, ModelOptions
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ RUN = argument("RUN.jsonl", "Read the grades of this run.")
 SIZE = 15
 WIDTH = 0.2
 REPEAT = 3
+DEPTH = 10
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,43 @@ class SheetOptions:
         "--width", "Say how many labels an interval this wide needs.", default=WIDTH, min=0.01, max=2.0
     )
     min_kappa: float | None = MIN_KAPPA
+
+
+@judge.command()
+@command()
+def pool(
+    runs: list[Path] = argument("RUN.jsonl...", "Pool the retrieved chunks of these runs."),
+    dataset: Path | None = DATASET,
+    k: int = option("--k", "Pool so many chunks of each run.", default=DEPTH, min=1),
+    context_tokens: int = option(
+        "--context-tokens", "Show the judge at most so many tokens of context.", default=CONTEXT_TOKENS, min=0
+    ),
+    out: Path | None = option(
+        "--out -o DIR", "Write the dataset to DIR, with relevant chunks in place of its relevant ids."
+    ),
+    *,
+    model: ModelOptions,
+    reading: ReadingOptions,
+) -> None:
+    """Judge the chunks of several runs once; measure the runs by them.
+
+    The relevance of each chunk stands in for relevant ids. It is kept beside the runs.
+    """
+    from graphkit.plugins.judging.commands.trust_tables import print_pool
+    from graphkit.plugins.judging.grading.grade_run import GradingOptions
+    from graphkit.plugins.judging.judge_cost import judge_cost, require_verdicts
+    from graphkit.plugins.judging.trust.pools import judge_pool
+
+    if model.batch:
+        raise InputError("a pool is judged at once", remedy="Leave --batch out.")
+    judge, problems = model.for_library(), reading.problems()
+    options = GradingOptions(graders=["context_relevance"], context_tokens=context_tokens)
+    found = judge_pool(runs, dataset, judge, options, depth=k, out=out, problems=problems)
+    print_problems(problems)
+    present(lambda: print_pool(found), {**found.as_json(), "cost": judge_cost(found.verdicts).as_json()})
+    for verdict in [one for one in found.verdicts if one.failure is not None][:5]:
+        say(f"no verdict on {verdict.question}: {verdict.failure}: {verdict.reason}")
+    require_verdicts(found.verdicts, judge.max_cost)
 
 
 @judge.command("spot-check")

@@ -1,4 +1,4 @@
-"""Tables of a spot check, of a judge's consistency, and of what moves its grades."""
+"""Tables of a pool, of a spot check, of a judge's consistency, and of what moves its grades."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from graphkit.cli.tables import print_table
 from graphkit.plugins.judging.trust.consistency import Consistency
 from graphkit.plugins.judging.trust.effects import Effect
 from graphkit.plugins.judging.trust.inflation import Inflation
+from graphkit.plugins.judging.trust.pools import PoolJudging
 from graphkit.plugins.judging.trust.spot_check import SpotCheck
 from graphkit.records.words import counted, shown
+from graphkit.scoring.measure_summaries import scored_in_words
 
 #: How many disagreements are printed.
 SHOWN = 10
@@ -29,6 +31,33 @@ _NAMES = {
     "sensitivity": "sensitivity (right called right)",
     "specificity": "specificity (wrong called wrong)",
 }
+
+
+def print_pool(found: PoolJudging) -> None:
+    """Print the measures of each run by the pool, the judge's agreement with gold, and the kept file."""
+    for run in found.runs:
+        rows = [
+            [
+                name,
+                shown(summary.mean),
+                scored_in_words(summary, "worst"),
+                str(run.corrected[name].estimate),
+                shown(run.by_gold[name].mean),
+                f"{run.by_gold[name].scored}/{run.by_gold[name].total}",
+            ]
+            for name, summary in run.by_pool.items()
+        ]
+        title = f"{run.run}: {run.judged} of {counted(run.ranked, 'ranked chunk')} judged by {found.judge}"
+        print_table(title, ("measure", "by the pool", "scored", "corrected by gold", "by gold", "with gold"), rows)
+    left = [
+        (found.unjudged, "without a judgement"),
+        (found.textless, "without a text"),
+        (found.differing, "with another text in another run (the first counts)"),
+    ]
+    notes = "".join(f"; {number} {what}" for number, what in left if number)
+    print_line(f"pool: {counted(found.chunks, 'chunk')} with a text, {found.asked} judged now{notes}")
+    print_line(f"agreement with gold: {found.agreement}; Cohen's kappa: {found.kappa}")
+    print_line(f"kept in {found.file}")
 
 
 def print_spot_check(found: SpotCheck, place: Path | None) -> None:

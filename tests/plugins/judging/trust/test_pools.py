@@ -1,0 +1,203 @@
+"""Pools of several runs: each chunk is judged once, and the runs are measured by what was judged."""
+
+from __future__ import annotations
+
+import json
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.measures.registry import parse_measure
+from graphkit.plugins.judging.trust.pools import condensed
+from tests.helpers.cases import answer, question
+from tests.helpers.cli import inside
+from tests.helpers.datasets import write_jsonl
+
+#: A judge that grades a chunk by the digit at its end, and writes a line for each chunk that it is asked about.
+JUDGE = """
+import re
+
+
+def judge(prompt, schema):
+    found = re.findall(r"<(c\\d+)-([0-9a-f]{16})>\\n(\\S+)\\n(.*?)\\n</\\1-\\2>", prompt, re.DOTALL)
+    with open("asked.txt", "a") as log:
+        log.writelines(f"{name}\\n" for _, _, name, _ in found)
+    rows = [{"chunk": key, "reason": "r", "relevance": int(text[-1])} for key, _, _, text in found]
+    return {"chunks": rows}
+
+
+judge.version = "1"
+"""
+
+
+def ranked(run: str, asked: str, *chunks: tuple[str, str | None]) -> dict[str, Any]:
+    """Return a record with chunks, each an id and a text that ends in its grade."""
+    retrieved = [{"id": one, "text": text} for one, text in chunks]
+    return {"run": run, "question_id": asked, "answer": "", "retrieved": retrieved}
+
+
+X, Y, Z = ("x", "is 3"), ("y", "is 0"), ("z", "is 2")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Path]:
+    """Two runs over q1, without gold, and q2, whose relevant chunk is x; the second failed on q2."""
+    (tmp_path / "grades.py").write_text(JUDGE)
+    rows: list[dict[str, Any]] = [{"id": "q1", "question": "?"}, {"id": "q2", "question": "?", "relevant": {"x": 1}}]
+    write_jsonl(tmp_path / "questions.jsonl", rows)
+    failed: dict[str, Any] = {"run": "b", "question_id": "q2", "error": "timed out"}
+    return [
+        write_jsonl(tmp_path / "runs" / "a.jsonl", [ranked("a", "q1", X, Y), ranked("a", "q2", Y, X)]),
+        write_jsonl(tmp_path / "runs" / "b.jsonl", [ranked("b", "q1", Y, Z), failed]),
+    ]
+
+
+def pooled(runs: list[Path], *options: object) -> Any:
+    """Return the JSON of pooling runs with the judge by digits."""
+    folder = runs[0].parent.parent
+    return inside("judge", "pool", *runs, "-j", "grades:judge", *options, "--json", cwd=folder, code=0).object()
+
+
+def asked(runs: list[Path]) -> list[str]:
+    """Return the chunks that the judge was asked about so far."""
+    return sorted((runs[0].parent.parent / "asked.txt").read_text().split())
+
+
+def test_runs_by_a_pool(runs: list[Path]) -> None:
+    """q1 has x 3, y 0 and z 2, whoever retrieved them; q2 has x 3 and y 0.
+
+    nDCG of a: q1 3 / (3 + 2/log2 3), q2 (3/log2 3) / 3. RR: 1 and 1/2. Recall of q1: x of x and z. The failure of b is
+    in no mean of the scored. Of 4 ranked chunks of a and 2 of b all are judged; x is retrieved twice and judged once a
+    question.
+    """
+    found = pooled(runs)
+    assert (found["chunks"], found["asked"], found["unjudged"], found["textless"], found["differing"]) == (
+        5,
+        5,
+        0,
+        0,
+        0,
+    )
+    assert asked(runs) == ["x", "x", "y", "y", "z"]
+    a, b = found["runs"]
+    assert (a["run"], a["judged"], a["ranked"], b["judged"], b["ranked"]) == ("a", 4, 4, 2, 2)
+    ideal = 3 + 2 / log2(3)
+    means = {name: one["mean"] for name, one in a["by_pool"].items()}
+    assert means == {
+        "nDCG@10": pytest.approx((3 / ideal + 1 / log2(3)) / 2),
+        "P@5": pytest.approx((1 / 5 + 1 / 5) / 2),
+        "Recall@20": pytest.approx((1 / 2 + 1) / 2),
+        "RR": pytest.approx((1 + 1 / 2) / 2),
+    }
+    assert b["by_pool"]["nDCG@10"]["mean"] == pytest.approx((2 / log2(3)) / ideal)
+    assert (b["by_pool"]["RR"]["mean"], b["by_pool"]["RR"]["failed"]) == (0.5, 1)
+    assert (a["by_gold"]["RR"]["mean"], a["by_gold"]["RR"]["total"]) == (0.5, 1)
+
+
+def test_agreement_and_the_corrected_mean(runs: list[Path]) -> None:
+    """Gold calls x relevant and y not, as the judge does: both pairs of q2 agree.
+
+    RR of a: gold and judge give 0.5 to q2, and the judge 1 to q1. One label shows no spread, so the judge isn't used:
+    the corrected mean is that of the labels, 0.5, and has no interval.
+    """
+    found = pooled(runs)
+    assert (found["agreement"]["value"], found["agreement"]["n"], found["kappa"]["value"]) == (1.0, 2, 1.0)
+    estimate = found["runs"][0]["corrected"]["RR"]
+    assert (estimate["value"], estimate["low"], estimate["lambda"]) == (0.5, None, 0.0)
+    # The failure of b counts as 0.
+    assert found["runs"][1]["corrected"]["RR"]["value"] == 0.0
+
+
+def test_judged_once_for_all(runs: list[Path]) -> None:
+    """A second time nobody is asked; a new run, and a chunk whose text changed, cost their chunks alone."""
+    first = pooled(runs)
+    again = pooled(runs)
+    assert (again["asked"], len(asked(runs))) == (0, 5)
+    assert again["runs"] == first["runs"]
+    third = write_jsonl(runs[0].with_name("c.jsonl"), [ranked("c", "q1", X, ("w", "is 1"))])
+    assert (pooled([*runs, third])["asked"], len(asked(runs))) == (1, 6)
+    write_jsonl(runs[1], [ranked("b", "q1", Y, ("z", "is now 0"))])
+    changed = pooled(runs)
+    assert (changed["asked"], len(asked(runs))) == (1, 7)
+    assert changed["runs"][1]["by_pool"]["nDCG@10"]["mean"] == 0.0  # y and z have 0
+
+
+def test_condensed_lists(runs: list[Path]) -> None:
+    """Of each run the first chunk is pooled: b's z isn't judged, and its ranking of q1 is y alone, whose grade is 0."""
+    found = pooled(runs, "--k", 1)
+    a, b = found["runs"]
+    assert (found["chunks"], b["judged"], b["ranked"]) == (3, 1, 2)  # of q1 x and y, of q2 y
+    assert b["by_pool"]["RR"]["mean"] == 0.0
+    assert a["judged"] == 3
+    case = condensed(_case("u", "x", "v", "y"), {"y": 3, "x": 1}, graded=True)
+    assert [chunk.id for chunk in case.chunks] == ["x", "y"]
+    assert parse_measure("nDCG@10").score(case) == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
+    binary = condensed(_case("u", "x", "v", "y"), {"y": 3, "x": 1}, graded=False)
+    assert parse_measure("RR").score(binary) == 0.5
+
+
+def _case(*ids: str) -> Any:
+    from graphkit.measures.case import Case
+
+    return Case(question(), answer(retrieved=list(ids)))
+
+
+def test_chunks_that_can_not_be_judged(runs: list[Path]) -> None:
+    """A text that is too long by itself is never judged, and one that fits beside fewer is judged next; both are said.
+
+    20 tokens are 60 characters: of x and y with 40 each one fits at a time; w has 99 and never does. v has no text, and
+    y another one in b.
+    """
+    long = [("x", "x" * 39 + "3"), ("y", "y" * 39 + "0"), ("w", "w" * 98 + "3"), ("v", None)]
+    write_jsonl(runs[0], [ranked("a", "q1", *long)])
+    found = pooled(runs, "--context-tokens", 20)
+    assert (found["chunks"], found["unjudged"], found["textless"], found["differing"]) == (4, 1, 1, 1)
+    assert asked(runs) == ["x", "y", "z"]
+    assert (found["runs"][0]["judged"], found["runs"][0]["ranked"]) == (2, 4)
+
+
+def test_mistakes(runs: list[Path]) -> None:
+    """Two runs of one name, no text, batches, and a judge that gives no verdict: each says what to do."""
+    folder = runs[0].parent.parent
+
+    def refused(*words: object, code: int = 2) -> str:
+        return inside("judge", "pool", *words, "-j", "grades:judge", cwd=folder, code=code).err
+
+    assert "two of the runs have the same name" in refused(runs[0], runs[0])
+    assert "Leave --batch out" in refused(*runs, "--batch")
+    bare = write_jsonl(runs[0].with_name("d.jsonl"), [ranked("d", "q1", ("x", None))])
+    assert "no run retrieved a chunk with a text" in refused(bare)
+    (folder / "grades.py").write_text("def judge(prompt, schema):\n    return {'chunks': []}\n")
+    assert "every verdict failed" in refused(*runs)
+    assert not (runs[0].parent / "pool.grades" / "grades-judge.relevance.jsonl").read_text().strip()
+
+
+def test_in_words(runs: list[Path]) -> None:
+    """The table names each run and measure, with what is judged and where it is kept."""
+    folder = runs[0].parent.parent
+    done = inside("judge", "pool", *runs, "-j", "grades:judge", cwd=folder, code=0)
+    assert "a: 4 of 4 ranked chunks judged by grades:judge" in done.out
+    assert "pool: 5 chunks with a text, 5 judged now" in done.out
+    assert "agreement with gold: 1.000" in done.out
+    assert "grades-judge.relevance.jsonl" in done.out
+
+
+def test_a_dataset_of_the_pool(runs: list[Path]) -> None:
+    """Written as a dataset, chunks of 2 and 3 are relevant ids with these gains, and the other files are there.
+
+    q1: x 3, z 2; q2: x 3. The ranking x, y of a on q1 gives 3 / (3 + 2/log2 3), as the pool does.
+    """
+    folder = runs[0].parent.parent
+    (folder / "edges.jsonl").write_text('{"source": "x", "relation": "R", "target": "y"}\n')
+    pooled(runs, "--out", "pool")
+    written = [json.loads(line) for line in (folder / "pool" / "questions.jsonl").read_text().splitlines()]
+    assert [one["relevant"] for one in written] == [{"x": 3.0, "z": 2.0}, {"x": 3.0}]
+    assert (folder / "pool" / "edges.jsonl").read_text() == (folder / "edges.jsonl").read_text()
+    words = ("evaluate", runs[0], "--dataset", "pool", "--no-store", "-m", "nDCG@10", "--json")
+    found = inside(*words, cwd=folder, code=0).object()
+    expected = (3 / (3 + 2 / log2(3)) + 1 / log2(3)) / 2
+    assert found["measures"]["nDCG@10"]["mean"] == pytest.approx(expected)
+    again = inside("judge", "pool", *runs, "-j", "grades:judge", "--out", "pool", cwd=folder, code=2)
+    assert "the folder isn't empty" in again.err
