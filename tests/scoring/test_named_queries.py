@@ -19,6 +19,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.paths import first_divergences
 from graphkit.measures.registry import parse_measure
+from graphkit.plugins.judging.verdicts_beside import VERDICTS_BESIDE
 from graphkit.plugins.upkeep.removal import remove_run
 from tests.helpers.graph_schema import graph_schema
 from tests.scoring.compared_runs import MEASURED, Run, Values, enough
@@ -46,7 +47,11 @@ def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run
     assert compared > enough(150)  # 198 of three datasets
 
 
-@pytest.mark.parametrize("kind", sorted({*file_kinds()} - {"unsupported-claims", "stale-gold"}))
+#: No verdicts lie beside these runs: tests/analysis/test_file_failures.py compares their kinds.
+OF_VERDICTS = {*VERDICTS_BESIDE.failures, *VERDICTS_BESIDE.counts}
+
+
+@pytest.mark.parametrize("kind", sorted({*file_kinds()} - {"stale-gold"} - OF_VERDICTS))
 def test_files_give_the_same_rows(kind: str, full_store: Store, runs: list[Run]) -> None:
     """Files suffice for some kinds: those rows are the rows of the query."""
     compared = 0
