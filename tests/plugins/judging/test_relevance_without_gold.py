@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,15 @@ def test_the_graph_of_a_question(tmp_path: Path) -> None:
     assert hops() == 2  # from web:login also to db:customers
     assert hops(stack="new") == 1
     assert hops(stack="old") == 1  # of the walked nodes it has web:login only, with db:customers as a neighbour
+
+
+def test_the_judge_is_asked_again(tmp_path: Path) -> None:
+    """Consistency and bias ask the graders of the walk with the graph, too: rules give the same grades again."""
+    run = world(tmp_path)
+    inside("grade", run, "--no-store", *GRADERS, cwd=tmp_path, code=0)
+    for name in ("consistency", "bias"):
+        done = inside("judge", name, run, "--json", cwd=tmp_path, code=0)
+        found = [json.loads(line) for line in done.out.splitlines()]
+        assert {one["measure"] for one in found} >= {"EdgeRelevance", "PathEfficiency"}
+        figures = [one.get("stable") or one["changed"] for one in found]
+        assert {(one["value"], one["n"]) for one in figures} == {(1.0 if name == "consistency" else 0.0, 1)}

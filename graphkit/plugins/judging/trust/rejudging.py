@@ -88,7 +88,8 @@ def rejudging(run_file: Path, dataset: Path | None, subject: Subject, options: R
         raise InputError(f"{subject.judge} gave no measure of graphkit's graders", where=str(run_file), remedy=remedy)
     gradings = _gradings(subject, graders, options)
     budgets = [budget for judge, _ in gradings if (budget := prices_and_budget(judge)[1]) is not None]
-    run = RunToGrade.read(run_file, Dataset.of_run(run_file, dataset), Problems())
+    source = Dataset.of_run(run_file, dataset)
+    run = RunToGrade.read(run_file, source, Problems()).with_surroundings(source, [GRADERS[name] for name in graders])
     return Rejudging(run, measures, gradings, budgets[0] if budgets else None)
 
 
