@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -69,12 +70,59 @@ class TokenF1(Measure):
         if isinstance(compared, Unscored):
             return compared
         answer, gold = compared
-        return max(self._agreement(answer, one) for one in gold)
+        return max(2 * _shared(answer, one, self.yes_no) / (len(answer) + len(one)) for one in gold)
 
-    def _agreement(self, answer: Tokens, gold: Tokens) -> float:
-        if self.yes_no and answer != gold and (answer in _WHOLE or gold in _WHOLE):
-            return 0.0
-        return 2 * (Counter(answer) & Counter(gold)).total() / (len(answer) + len(gold))
+
+class JointMeasure(Measure):
+    """A measure of the answer and of the supporting facts together, each of which has to be right.
+
+    The facts are those of the question's ``evidence_sets``, else its relevant ids, and a run names them as what it
+    retrieved. The best gold answer and the best set count. Gold answers have any length, and no other names.
+    """
+
+    layer = "generation"
+
+    def value(self, case: Case) -> float | Unscored:
+        compared, sets = _compared(case, _squad_tokens, names=False), case.by_evidence_set or [case]
+        facts = [one for one in sets if one.unranked is None]
+        if not facts and (isinstance(compared, tuple) or not compared.of_question):
+            return sets[0].unranked or 0.0
+        if isinstance(compared, Unscored):
+            return compared
+        answer, gold = compared
+        return max(self.joint(answer, text, one) for text in gold for one in facts)
+
+    @abstractmethod
+    def joint(self, answer: Tokens, gold: Tokens, facts: Case) -> float:
+        """Return the value by one gold answer, and by the facts that are relevant in a case."""
+
+
+class JointExactMatch(JointMeasure):
+    """1 if the whole answer equals a gold answer and the retrieved ids are just the supporting facts, else 0.
+
+    Texts are compared as by ``ExactMatch``, facts as by ``RetrievedF1(sets=True, exact=True)``.
+    """
+
+    source = "joint_em of HotpotQA (Yang et al. 2018)"
+    aliases = ("joint_em",)
+
+    def joint(self, answer: Tokens, gold: Tokens, facts: Case) -> float:
+        return float(answer == gold and len(facts.hits) == len(facts.gains) == len(facts.ranks))
+
+
+class JointF1(JointMeasure):
+    """Harmonic mean of joint precision and joint recall, each that of the answer times that of the supporting facts.
+
+    Precision and recall of the answer are those of ``TokenF1(yes_no=True)``, those of the facts
+    ``RetrievedPrecision(sets=True)`` and ``RetrievedRecall(sets=True)``.
+    """
+
+    source = "joint_f1 of HotpotQA (Yang et al. 2018)"
+    aliases = ("joint_f1",)
+
+    def joint(self, answer: Tokens, gold: Tokens, facts: Case) -> float:
+        right = _shared(answer, gold, yes_no=True) * len(facts.hits)
+        return 2 * right / (len(answer) * len(facts.ranks) + len(gold) * len(facts.gains)) if right else 0.0
 
 
 class RougeL(Measure):
@@ -113,17 +161,24 @@ def longest_common_tokens(first: Tokens, second: Tokens) -> int:
 
 
 def _compared(
-    case: Case, tokens: Callable[[str], Tokens], any_length: bool = True
+    case: Case, tokens: Callable[[str], Tokens], any_length: bool = True, names: bool = True
 ) -> tuple[Tokens, list[Tokens]] | Unscored:
     """Return the tokens of the answer and of each gold answer, or the reason why there are none."""
     texts = gold_answers(case.question, any_length)
     if isinstance(texts, Unscored):
         return texts
-    gold = [found for text in _with_names(texts, case) if (found := tokens(text))]
+    gold = [found for text in (_with_names(texts, case) if names else texts) if (found := tokens(text))]
     if not gold:
         return Unscored(NO_TOKENS, of_question=True)
     answer = case.answer.answer if case.answer is not None else None
     return Unscored(NO_ANSWER) if answer is None else (tokens(answer), gold)
+
+
+def _shared(answer: Tokens, gold: Tokens, yes_no: bool) -> int:
+    """Return how many tokens two texts share; with ``yes_no`` none, if one is yes, no or noanswer alone."""
+    if yes_no and answer != gold and (answer in _WHOLE or gold in _WHOLE):
+        return 0
+    return (Counter(answer) & Counter(gold)).total()
 
 
 def _with_names(texts: Iterable[str], case: Case) -> list[str]:

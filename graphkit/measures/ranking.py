@@ -94,7 +94,7 @@ class Success(CutRankingMeasure):
     source = "hit rate; TREC success@k"
     query = "success"
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
-    aliases = ("hit", "hit_rate")
+    aliases = ("hit", "hits", "hit_rate")
 
     def ranked(self, case: Case) -> float:
         return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
@@ -287,3 +287,27 @@ class RetrievedF1(RankingMeasure):
         if self.exact:
             return float(found == len(case.gains) == len(case.ranks))
         return 2 * found / (len(case.ranks) + len(case.gains))
+
+
+class RetrievedPrecision(RankingMeasure):
+    """Relevant ids retrieved / retrieved ids, 0 if nothing was retrieved.
+
+    Each retrieved id counts once, whatever its rank.
+    """
+
+    source = "precision of supporting facts (HotpotQA, sp_prec)"
+
+    def ranked(self, case: Case) -> float:
+        return len(case.hits) / max(len(case.ranks), 1)
+
+
+class RetrievedRecall(RankingMeasure):
+    """Relevant ids retrieved / relevant ids, at any rank.
+
+    It is ``Recall`` without a cut-off, so that a run that retrieves more can only gain.
+    """
+
+    source = "recall of supporting facts (HotpotQA, sp_recall); trec_eval set_recall"
+
+    def ranked(self, case: Case) -> float:
+        return len(case.hits) / len(case.gains)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import string
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphkit.files.known_ids import gold_ids
+from graphkit.measures.answer_matching import NO_GOLD_ANSWER
+from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.ranking import RetrievedF1, Rprec
 from graphkit.measures.registry import parse_measure
+from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL
 from graphkit.plugins.compare.gold_renames import renamed
 from graphkit.records.structs import QuestionStruct
 from tests.helpers.cases import question, ranking, reason, relevant, unlogged, value
@@ -124,3 +130,99 @@ def test_kilt_is_imported_as_sets(tmp_path: Path) -> None:
     asked, problems = one("kilt", tmp_path, KILT | {"output": [{"answer": "Ann"}]})
     assert (asked.evidence_sets, len(problems.noted)) == ((), 1)
     assert "the field 'output' must be a list" in mistake("kilt", tmp_path, KILT | {"output": []})
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "exact", "f1"),
+    [
+        # The answer and both facts.
+        ("The Seine", ["T#0", "U#3"], 1.0, 1.0),
+        # Answer: precision 1 / 2, recall 1. Facts: 1 / 3, 1 / 2. Joint: 1 / 6 and 1 / 2, so 2 * 1/12 / (4/6) = 1 / 4.
+        ("Seine river", ["T#0", "T#1", "V#0"], 0.0, 1 / 4),
+        # A right answer from a wrong place, and a wrong answer from the right places.
+        ("Seine", ["V#0"], 0.0, 0.0),
+        ("Rhine", ["T#0", "U#3"], 0.0, 0.0),
+        # Facts: 2 / 3 and 1, which are the joint ones: 2 * 2/3 / (5/3) = 4 / 5.
+        ("Seine", ["T#0", "U#3", "V#0"], 0.0, 4 / 5),
+        ("", [], 0.0, 0.0),
+    ],
+)
+def test_joint_measures(text: str, facts: list[str], exact: float, f1: float) -> None:
+    """Both the answer and its facts have to be right, and a repeated fact counts once."""
+    asked = question(gold_answer="Seine", evidence_sets=[["T#0", "U#3"]], relevant=["T", "U"])
+    run = ranking(*facts, *facts[:1], answer=text)
+    assert value("JointExactMatch", asked, run) == exact
+    assert value("JointF1", asked, run) == pytest.approx(f1)
+    # Of several gold answers and sets the best counts.
+    either = question(gold_answers=["Oise", "Seine"], evidence_sets=[["W#0"], ["T#0", "U#3"]])
+    assert value("joint_f1", either, run) == pytest.approx(f1)
+    assert value("joint_em", either, run) == exact
+
+
+def test_joint_measures_know_why_they_have_no_value() -> None:
+    """A reason of the question comes first: without facts or gold answers no record could be scored."""
+    facts = {"evidence_sets": [["T#0"]]}
+    assert reason("JointF1", question(gold_answer="x"), unlogged()) == NO_RELEVANT
+    assert reason("JointF1", question(**facts), unlogged()) == NO_GOLD_ANSWER
+    assert reason("JointF1", question(gold_answer="x", **facts), unlogged(answer="x")) == NO_RETRIEVAL
+    assert reason("JointF1", question(gold_answer="x", **facts), ranking("T#0")) == NO_ANSWER
+    # Longer than 5 words, which is no reason here: HotpotQA compares any answer.
+    long = question(gold_answer="from the spring of 1986 to now", **facts)
+    assert value("JointExactMatch", long, ranking("T#0", answer="From the spring of 1986 to now.")) == 1.0
+
+
+WORDS = ("yes", "no", "noanswer", "the", "Seine", "seine", "river", "U.S.", "us", "1,925", "1925")
+FACTS = [f"{title}#{number}" for title in "TU" for number in range(3)]
+
+
+def hotpot(text: str, gold: str, facts: set[str], supporting: set[str]) -> dict[str, float]:
+    """Return the metrics of HotpotQA, derived again from their definitions."""
+
+    def normalised(given: str) -> str:
+        kept = "".join(sign for sign in given.lower() if sign not in string.punctuation)
+        return " ".join(word for word in kept.split() if word not in ("a", "an", "the"))
+
+    have, want = normalised(text), normalised(gold)
+    bags = Counter(have.split()), Counter(want.split())
+    same = (bags[0] & bags[1]).total()
+    if have != want and {have, want} & {"yes", "no", "noanswer"}:
+        same = 0
+    precision, recall = (same / bag.total() if same else 0.0 for bag in bags)
+    both = len(facts & supporting)
+    fact_precision = both / len(facts) if facts else 0.0
+    fact_recall = both / len(supporting)
+
+    def harmonic(one: float, other: float) -> float:
+        return 2 * one * other / (one + other) if one + other > 0 else 0.0
+
+    return {
+        "RetrievedF1(sets=True, exact=True)": float(facts == supporting),
+        "RetrievedPrecision(sets=True)": fact_precision,
+        "RetrievedRecall(sets=True)": fact_recall,
+        "RetrievedF1(sets=True)": harmonic(fact_precision, fact_recall),
+        "JointExactMatch": float(have == want and facts == supporting),
+        "JointF1": harmonic(precision * fact_precision, recall * fact_recall),
+    }
+
+
+def test_equal_to_the_metrics_of_hotpotqa() -> None:
+    """On 1,000 random pairs of an answer and its facts; a title names the answer now and then, and means no node."""
+    chosen = random.Random(7)
+    seen: Counter[str] = Counter()
+    for _ in range(1000):
+        gold, text = (" ".join(chosen.choices(WORDS, k=chosen.choice((1, 1, 2, 7)))) for _ in range(2))
+        text = chosen.choice((text, gold))
+        supporting, facts = (chosen.sample(FACTS, chosen.choice(sizes)) for sizes in ((1, 2, 3), (0, 1, 2, 4)))
+        facts = chosen.choice((facts, supporting))
+        asked = question(gold_answer=gold, evidence_sets=[supporting], relevant=[gold, f"x:{gold}"])
+        if {*gold.split()} == {"the"}:
+            continue  # nothing is left of the gold answer: not scored
+        for measure, expected in hotpot(text, gold, {*facts}, {*supporting}).items():
+            found = value(measure, asked, ranking(*facts, answer=text))
+            assert found == pytest.approx(expected, abs=1e-12), (measure, text, gold, facts, supporting)
+            seen[measure] += 1
+            seen[f"{measure}: between"] += 0 < expected < 1
+            seen[f"{measure}: one"] += expected == 1
+    assert all(seen[measure] > 900 for measure in hotpot("", "x", set(), {"-"}))
+    assert seen["JointF1: between"] > 200
+    assert min(seen[f"{name}: one"] for name in ("JointF1", "JointExactMatch")) > 100

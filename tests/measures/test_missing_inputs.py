@@ -78,7 +78,8 @@ COMPUTED = {kind.__name__: kind for kind in MEASURES if kind.computed}
 #: What they give the record that has it right: 1, but for P (two of five ranks are relevant), the measures of which
 #: less is better, and UsedShare: of the ids, the answer names neither "first" nor "second" as a whole word. The answer
 #: is a sentence: of its 4 tokens for SQuAD (signs left out) gold's one occurs, 2 / 5; for ROUGE, which separates words
-#: by signs, gold's two of 7, 4 / 9. The walk is the one gold edge between two nodes.
+#: by signs, gold's two of 7, 4 / 9. Both
+#: facts are retrieved, so that JointF1 is TokenF1. The walk is the one gold edge between two nodes.
 RIGHT = dict.fromkeys(COMPUTED, 1.0) | {
     "P": 0.4,
     "Incoherent": 0.0,
@@ -88,18 +89,22 @@ RIGHT = dict.fromkeys(COMPUTED, 1.0) | {
     "ExactMatch": 0.0,
     "TokenF1": 2 / 5,
     "RougeL": 4 / 9,
+    "JointExactMatch": 0.0,
+    "JointF1": 2 / 5,
     "VisitedNodes": 2.0,
     "RepeatedEdges": 0.0,
     "StoppingDepth": 0.0,
 }
 
-RANKED = ("Success", "Acc", "Recall", "P", "Rprec", "RR", "AP", "nDCG", "RetrievedF1")
+JOINT = ("JointExactMatch", "JointF1")
+RETRIEVED = ("RetrievedF1", "RetrievedPrecision", "RetrievedRecall")
+RANKED = ("Success", "Acc", "Recall", "P", "Rprec", "RR", "AP", "nDCG", *RETRIEVED, *JOINT)
 PATHS = ("PathExact", "PathInOrder", "PathPrefix")
 LENGTHS = ("Hops", "VisitedNodes", "RepeatedEdges", "StoppingDepth")
 WALKED = ("EdgeRecall", "EdgeF1", "BoundaryRecall", *PATHS)
 CALLS = ("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch")
 IN_TEXTS = ("AnswerContainment", "EvidenceRecall")
-GOLD_ANSWERS = ("AnswerHit", "AnswerF1", "ExactMatch", "TokenF1", "RougeL")
+GOLD_ANSWERS = ("AnswerHit", "AnswerF1", "ExactMatch", "TokenF1", "RougeL", *JOINT)
 TEXTS = ("Completeness", "ConflictResolution", *GOLD_ANSWERS)
 
 Expected = dict[str, float | str]

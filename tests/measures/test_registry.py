@@ -84,6 +84,7 @@ def test_each_measure_says_what_it_is(kind: type[Measure]) -> None:
         ("nDCG@10", nDCG(10)),
         ("NDCG @ 10", nDCG(10)),
         ("hit@5", Success(5)),
+        ("Hits@10", Success(10)),
         ("hit_rate@5", Success(5)),
         ("mrr", RR()),
         ("MRR", RR()),
@@ -308,6 +309,7 @@ def test_resolving_gives_each_measure_once_with_its_cut_off() -> None:
 UNLOGGED = {
     **dict.fromkeys(("Success", "Acc", "Recall", "P", "Rprec", "RR"), NO_RETRIEVAL),
     **dict.fromkeys(("AP", "nDCG", "RetrievedF1", "AnswerContainment", "EvidenceRecall"), NO_RETRIEVAL),
+    **dict.fromkeys(("RetrievedPrecision", "RetrievedRecall", "JointExactMatch", "JointF1"), NO_RETRIEVAL),
     **dict.fromkeys(("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision"), NO_TRAVERSAL),
     **dict.fromkeys(("PathExact", "PathInOrder", "PathPrefix"), NO_TRAVERSAL),
     **dict.fromkeys(("FilePrecision", "FileRecall", "SymbolRecall", "Integration", "Coherence"), NO_RETRIEVAL),

@@ -11,7 +11,10 @@ _LEVELS = ("easy", "medium", "hard")
 
 
 class HotpotQA(GoldFormat):
-    """Reads ``supporting_facts``, titles with numbers of sentences: the titles are relevant, the sentences evidence."""
+    """Reads ``supporting_facts``, titles with numbers of sentences: the titles are relevant, the sentences evidence.
+
+    The answer is also in ``gold_answers``, whose length doesn't matter: it is a span of the text, or yes or no.
+    """
 
     name = "hotpotqa"
     title = "HotpotQA: supporting_facts"
@@ -24,6 +27,7 @@ class HotpotQA(GoldFormat):
     def question(self, row: GoldRow) -> dict[str, Any]:
         level = row.optional_text("level")
         titles, sentences = supporting_facts(row)
+        answer = row.optional_text("answer")
         if not titles:
             row.notes.append("no supporting facts are given: nothing is gold but the answer")
         return {
@@ -31,7 +35,8 @@ class HotpotQA(GoldFormat):
             "question": row.text("question"),
             "category": row.optional_text("type"),
             "difficulty": level if level in _LEVELS else None,
-            "gold_answer": row.optional_text("answer"),
+            "gold_answer": answer,
+            "gold_answers": [answer] if answer else [],
             "relevant": dict.fromkeys(titles, 1.0),
             "evidence_sets": [sentences] if sentences else [],
         }

@@ -26,11 +26,13 @@ class TwoWikiMultiHop(GoldFormat):
         if not evidence:
             row.notes.append("no evidences are given: the question has no path")
         titles, sentences = supporting_facts(row)
+        answer = row.optional_text("answer")
         return {
             "id": row.name("_id", "id"),
             "question": row.text("question"),
             "category": row.optional_text("type"),
-            "gold_answer": row.optional_text("answer"),
+            "gold_answer": answer,
+            "gold_answers": [answer] if answer else [],
             "paths": [path_of_triples(chain) for chain in chains(evidence)],
             "relevant": dict.fromkeys(titles, 1.0),
             "evidence_sets": [sentences] if sentences else [],

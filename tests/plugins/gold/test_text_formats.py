@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.helpers.cases import answer, value
 from tests.helpers.gold_rows import Row, mistake, one
 
 
@@ -21,6 +22,11 @@ def test_hotpotqa(tmp_path: Path) -> None:
     assert (question.id, question.difficulty, question.category) == ("h1", "hard", "comparison")
     assert question.relevant == {"T": 1.0, "U": 1.0}
     assert question.paths == ()
+    # Compared by its words whatever its length, as HotpotQA's script does.
+    span = "from the spring of 1986 until today"
+    asked, _ = one("hotpotqa", tmp_path, row | {"answer": span})
+    assert (asked.gold_answer, asked.gold_answers) == (span, (span,))
+    assert value("ExactMatch", asked, answer(answer=f"{span}.")) == 1.0
 
 
 def test_musique(tmp_path: Path) -> None:
