@@ -89,8 +89,8 @@ class EvaluationPlan:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the results are made of, beside the runs: properties of JUnit suites."""
-        return {"config": self.config.digest}
+        """What the results are made of, beside the runs, and by what they are grouped: properties of JUnit suites."""
+        return {"config": self.config.digest, **({"by": self.by} if self.by else {})}
 
     @property
     def layered(self) -> bool:

@@ -181,7 +181,7 @@ def _same(first: Path, second: Path) -> bool:
 _FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile(_PAGE), "a page"),
     (re.compile(r"<\?xml[^>]*>\s*<testsuites name=\"graphkit\""), "results"),
-    (re.compile(r"\| measure \|"), "results"),
+    (re.compile(r"\| measure \||% graphkit compare:|measure,by,slice,run,mean,"), "results"),
     (re.compile("run,question,measure,value,reason,version,(computed,)?parameters,"), "results"),
     (re.compile("run,question,measure,value,reason,"), "scores"),
     (re.compile("run,question_id,measure,grade,"), "a sheet of grades"),

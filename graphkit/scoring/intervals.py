@@ -113,7 +113,12 @@ def bca(values: Any, means: Any, confidence: float) -> list[float]:
 
 
 def mean_interval(
-    values: Sequence[float], lowest: float | None, highest: float | None, *, resamples: int = RESAMPLES
+    values: Sequence[float],
+    lowest: float | None,
+    highest: float | None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> tuple[float, float] | None:
     """Return an interval of the mean of a measure, within the bounds of its values.
 
@@ -133,7 +138,7 @@ def mean_interval(
     found = moment_interval(mean, variance, table.size, lowest, highest)
     if found is None or same or table.size > MANY:
         return found
-    ends = _resampled(table, resamples, SEED)
+    ends = _resampled(table, resamples, seed)
     low, high = min(found[0], ends[0]), max(found[1], ends[1])
     return low if lowest is None else max(low, lowest), high if highest is None else min(high, highest)
 

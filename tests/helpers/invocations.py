@@ -117,8 +117,9 @@ COMMANDS: dict[Words, Command] = {
         {
             **{"first": "r", "second": "s", "--scores": "scores.jsonl", "--dataset": DATASET},
             **{"--baseline-dataset": DATASET, "--config": "config.toml", "--junit": "junit.xml"},
+            "--out": "means.tex",
         },
-        writes=("--junit",),
+        writes=("--junit", "--out"),
         needs=("--scores",),
     ),
     ("export",): Command(
@@ -248,7 +249,7 @@ GIVEN: dict[Words, dict[str, str]] = {
 NAMES = {("schema", "record"), ("import gold", "form")}
 NAMES |= {("db rename", name) for name in ("kind", "old", "new")}
 NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
-NAMES |= {("compare", "second"), ("why", "question"), ("completion", "shell")}
+NAMES |= {("compare", "second"), ("compare", "others"), ("why", "question"), ("completion", "shell")}
 
 
 @cache

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 from graphkit.analysis.gate_outcomes import GateOutcome
-from graphkit.errors import one_line
-from graphkit.records.words import counted
+from graphkit.plugins.compare.paper_tables import markdown
+from graphkit.records.option_values import By
+from graphkit.records.words import counted, short_shas
 from graphkit.scoring.export import About
 from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
 from graphkit.scoring.results import Evaluation
@@ -18,18 +20,24 @@ def write_results_as_markdown(
 ) -> None:
     """Write results to a file, as :func:`results_markdown` shows them."""
     lines = [] if about.verdict is None else about.verdict.lines()
-    path.write_text(results_markdown(results, gates, lines), encoding="utf-8")
+    path.write_text(results_markdown(results, gates, lines, cast(By | None, about.facts.get("by"))), encoding="utf-8")
 
 
 def results_markdown(
-    results: Sequence[Evaluation], gates: Sequence[GateOutcome] = (), verdict: Sequence[str] = ()
+    results: Sequence[Evaluation],
+    gates: Sequence[GateOutcome] = (),
+    verdict: Sequence[str] = (),
+    by: By | None = None,
 ) -> str:
-    """Return the scoreboard as a Markdown table with one column per run, below it the verdict, counts and gates."""
+    """Return the scoreboard as a Markdown table with one column per run, below it the verdict, counts and gates.
+
+    With ``by`` a table of each run follows with its means by group, and how many questions are in several groups.
+    """
     names = list(dict.fromkeys(name for result in results for name in result.measures))
-    header = ["measure", *(_cell(result.run) for result in results)]
+    header = ["measure", *(markdown(result.run) for result in results)]
     lines = [f"| {' | '.join(header)} |", f"|---|{'---:|' * len(results)}"]
     for name in names:
-        cells = [_cell(name)]
+        cells = [markdown(name)]
         for result in results:
             summary = result.measures.get(name)
             cells.append(
@@ -38,21 +46,40 @@ def results_markdown(
                 else "–"
             )
         lines.append(f"| {' | '.join(cells)} |")
-    lines += [f"\n{_cell(line)}." for line in verdict]
+    lines += [f"\n{markdown(line)}." for line in verdict]
     for result in results:
         counts = [counted(result.questions, "question"), f"{result.failed} failed", f"{result.missing} missing"]
         counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
         counts += [NOTES[result.failed_as]] if result.failed_as in NOTES else []
         counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []
-        lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
-        lines += [f"\n{_cell(result.run)}: {_cell(line)}" for line in _clustered(result)]
-        lines += [f"\n{_cell(result.run)}: {_cell(reason)}" for reason in result.reasons()]
-        lines += [f"\n{_cell(result.run)}: warning: {_cell(warning)}" for warning in result.warnings]
+        lines.append(f"\n{markdown(result.run)}: {', '.join(counts)}")
+        lines += [f"\n{markdown(result.run)}: {markdown(line)}" for line in _clustered(result)]
+        lines += [f"\n{markdown(result.run)}: {markdown(reason)}" for reason in result.reasons()]
+        lines += [f"\n{markdown(result.run)}: warning: {markdown(warning)}" for warning in result.warnings]
     for gate in gates:
         outcome = "passed" if gate.passed else "**failed**"
         margin = "" if gate.margin is None else f" ({gate.margin})"
-        lines.append(f"\n{_cell(gate.run)}: gate {_cell(gate.name)} {outcome}: {_cell(gate.what)}{margin}")
+        lines.append(f"\n{markdown(gate.run)}: gate {markdown(gate.name)} {outcome}: {markdown(gate.what)}{margin}")
+    if by is not None:
+        lines += [line for result in results for line in _grouped(result, by)]
     return "\n".join(lines) + "\n"
+
+
+def _grouped(result: Evaluation, by: By) -> Iterator[str]:
+    """Yield a table of the means of a run by group, with the number of questions of each."""
+    groups = result.grouped(by)
+    if not groups:
+        yield f"\n{markdown(result.run)}: no question has a {by}."
+        return
+    sizes = {name: max((one.total for one in some.values()), default=0) for name, some in groups.items()}
+    yield f"\n**{markdown(result.run)} by {by}, with the number of questions**\n"
+    yield f"| measure | {' | '.join(f'{markdown(short_shas(name))} ({size})' for name, size in sizes.items())} |"
+    yield f"|---|{'---:|' * len(groups)}"
+    for name in result.measures:
+        cells = (shown_mean(some[name], result.failed_as) for some in groups.values())
+        yield f"| {markdown(name)} | {' | '.join(cells)} |"
+    if result.slices is not None and result.slices.note:
+        yield f"\n{markdown(result.slices.note)}."
 
 
 def _clustered(result: Evaluation) -> Iterator[str]:
@@ -62,11 +89,3 @@ def _clustered(result: Evaluation) -> Iterator[str]:
         yield "95% intervals over clusters: " + ", ".join(
             f"{name} {one}" for name, one in result.clustered.measures.items()
         )
-
-
-def _cell(text: str) -> str:
-    """Return text that can't leave its cell or its line, or become markup."""
-    text = one_line(text)
-    for char in "\\`*_{}[]<>|#!":
-        text = text.replace(char, f"\\{char}" if char not in "<>" else {"<": "&lt;", ">": "&gt;"}[char])
-    return " ".join(text.split())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from graphkit.cli.base import (
+    Declared,
     added,
     argument,
     as_json,
@@ -18,6 +19,7 @@ from graphkit.cli.base import (
     option,
     present,
     print_drawn,
+    print_line,
     print_problems,
     say,
 )
@@ -41,8 +43,10 @@ from graphkit.records.option_values import drop as read_drop
 if TYPE_CHECKING:
     from graphkit.analysis.findings import Brief
     from graphkit.analysis.gate_outcomes import GateOutcome
+    from graphkit.files.problems import Problems
     from graphkit.plugins.compare.comparison_plan import ComparisonPlan
     from graphkit.plugins.compare.run_comparisons import RunComparison
+    from graphkit.plugins.compare.several_runs import SeveralPlan, SeveralRuns
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,12 @@ class ComparingOptions:
     cost: bool = option(
         "--cost",
         "Also compare tokens, latency and cost a question, and say whether the dearer run pays.",
+    )
+    against: str | None = option("--against RUN", "Compare each other run with this one alone, as the baseline.")
+    out: list[Path] | None = option(
+        "--out -o FILE",
+        "Write the means of all runs for a paper (.tex, .csv, .md); may be repeated.",
+        writes="results",
     )
     resamples: int = option(
         "--resamples", "Draw so many resamples for the interval and the test.", default=10_000, min=100
@@ -139,6 +149,9 @@ def compare(
     *,
     first: str = argument("A", "Compare with this run, such as the baseline."),
     second: str = argument("B", "Compare this run."),
+    others: list[str] = argument(
+        "C", "Compare these runs, too: each pair, or each run with that of --against.", default=[]
+    ),
     dataset: Path | None = DATASET,
     baseline_dataset: Path | None = option(
         "--baseline-dataset DIR", "What A was asked, and by which gold. [default: as B]"
@@ -150,15 +163,22 @@ def compare(
     additions: dict[str, ComparisonAddition] = added("graphkit.options.compare"),
     full: bool = FULL,
 ) -> None:
-    """Compare two runs question by question.
+    """Compare runs question by question.
 
-    It prints intervals, tests, effect sizes, and what moved most.
+    It prints intervals, tests, effect sizes, and what moved most. Of more than two runs it prints their means, and
+    p-values are corrected over the pairs.
     """
     from graphkit.cli.progress import shown_progress
+    from graphkit.plugins.compare.paper_tables import check_tables, write_tables
+    from graphkit.plugins.compare.run_means import RunMeans
+    from graphkit.plugins.compare.run_pairs import draws_of
+    from graphkit.plugins.compare.several_runs import SeveralPlan, runs_to_compare
 
     if how.scores and dataset is not None:
         raise InputError("--scores compares scores, which need no dataset", remedy="Leave out --dataset.")
-    title = f"comparing {Path(first).name} and {Path(second).name}"
+    check_tables(how.out or [])
+    first, second, *more_runs = runs_to_compare(first, second, others, how.against)
+    title = f"comparing {', '.join(Path(one).name for one in (first, second, *more_runs))}"
     for one in additions.values():
         one.check(full)
         first, baseline_dataset = one.baseline(first, baseline_dataset)
@@ -168,10 +188,19 @@ def compare(
         from graphkit.plugins.compare.comparison_findings import comparison_brief
 
         plan = planned(first, second, (dataset, baseline_dataset), how, gates, workers)
+        several = None
+        if more_runs:
+            _refuse_given(additions)
+            several = SeveralPlan(plan, (first, second, *more_runs), how.against is not None)
+    if several is not None:
+        _compare_several(several, reading.problems(), how.out or [], title, full)
+        return
     problems, more = reading.problems(), "" if dataset is None else option_text("dataset", dataset)
     with shown_progress(title) as progress, open_graph() if plan.of_graph_runs else nullcontext() as store:
         compared = plan.compared(problems, store, progress)
         outcomes = plan.gates.outcomes(compared)
+        if how.out:
+            write_tables(how.out, RunMeans.of({(0, 1): compared}, draws_of(plan.pairing)), [compared.verdict])
         lines = [line for one in additions.values() for line in one.write(plan, compared, outcomes)]
         whole = bool(lines) or full or as_json()
         brief = None if whole else comparison_brief(compared, outcomes, second, more, _explains(compared))
@@ -182,6 +211,36 @@ def compare(
         shown = partial(_print_brief, brief, outcomes, taken)
     present(shown, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)
+
+
+def _refuse_given(additions: dict[str, ComparisonAddition]) -> None:
+    """Refuse options of plug-ins, which compare two runs."""
+    for family in additions.values():
+        for one in fields(family):  # type: ignore[arg-type]
+            if getattr(family, one.name) and isinstance(one.default, Declared):
+                given = max(filter(None, (one.default.info.default, *(one.default.info.param_decls or ()))), key=len)
+                raise InputError(f"{given} is for a comparison of two runs", remedy="Leave it out, or name two runs.")
+
+
+def _compare_several(plan: SeveralPlan, problems: Problems, out: list[Path], title: str, full: bool) -> None:
+    from graphkit.analysis.gate_outcomes import hold
+    from graphkit.cli.progress import shown_progress
+    from graphkit.plugins.compare.paper_tables import write_tables
+
+    with shown_progress(title) as progress, open_graph() if plan.of_graph_runs else nullcontext() as store:
+        compared = plan.compared(problems, store, progress)
+        write_tables(out, compared.means, [one.verdict for one in compared.pairs])
+    print_problems(problems)
+    whole = full or as_json()
+    shown = partial(_print_several, compared)
+    if whole:
+        for message in compared.messages(brief=False):
+            say(message)
+    else:
+        taken = say_briefly(compared.messages(brief=True))
+        shown = partial(_print_brief, compared.brief(), compared.outcomes, taken)
+    present(shown, compared.as_json())
+    hold(compared.outcomes, brief=not full)
 
 
 def planned(
@@ -231,6 +290,18 @@ def _explains(compared: RunComparison) -> Callable[[str], bool]:
     """
     explain = compared.explainer
     return lambda question: explain is None or explain(question).wrong
+
+
+def _print_several(compared: SeveralRuns) -> None:
+    from graphkit.cli.tables import print_gates
+    from graphkit.plugins.compare.pair_tables import print_comparison, print_means
+
+    print_means(compared.means)
+    for one in compared.pairs:
+        print_line()
+        print_comparison(one)
+    print_gates(compared.outcomes)
+    print_line(f"{compared.verdict}.")
 
 
 def _print_whole(compared: RunComparison, outcomes: list[GateOutcome]) -> None:

@@ -108,8 +108,9 @@ def _graph_source(
     }
     stored = stored_runs(store, dataset, failed, questions, measures, engine)
     by, cluster, failed_as = options.get("by"), options.get("cluster"), options.get("failed_as", "worst")
+    symmetric = options.get("symmetric", False)
     one, two = (
-        _compared_run(store, name, [stored[run] for run in side], failed_as, baseline=name == first)
+        _compared_run(store, name, [stored[run] for run in side], failed_as, baseline=name == first and not symmetric)
         for name, side in zip((first, second), sides, strict=True)
     )
     return ComparisonSource(
@@ -122,7 +123,7 @@ def _graph_source(
         clusters=None if cluster is None else _clusters(store, dataset, questions, cluster),
         stale=stale.keys(),
         warnings=(
-            *_warnings(store, dataset, answers, stale, stored, sides[0], failed_as),
+            *_warnings(store, dataset, answers, stale, stored, () if symmetric else sides[0], failed_as),
             *unlogged_warning(two, failed_as),
         ),
         categories={str(row["question"]): str(row["category"]) for row in answers[sides[1][0]] if row["category"]},

@@ -266,6 +266,15 @@ class ComparisonSource:
     edges: Edges | None = None
     commands: tuple[str, str] | None = None
 
+    def without_baseline(self) -> ComparisonSource:
+        """Return the source with both runs alike: edges without a relation match nothing in either."""
+        if not self.baseline:
+            return self
+        strict = {name: {**column, **self.first.strict.get(name, {})} for name, column in self.first.values.items()}
+        return dataclasses.replace(
+            self, first=dataclasses.replace(self.first, values=strict, strict={}), baseline=False
+        )
+
     @property
     def sides(self) -> tuple[ComparedRun, ComparedRun]:
         """Both runs."""

@@ -18,7 +18,7 @@ from graphkit.graph.known_names import partial_runs
 from graphkit.measures.registry import known_measure
 from graphkit.plugins.compare.compare_runs import compare_runs, runs_of
 from graphkit.plugins.compare.comparison_gates import ComparisonGates
-from graphkit.plugins.compare.log_pairs import compare_files
+from graphkit.plugins.compare.log_pairs import ScoredOnce, compare_files
 from graphkit.plugins.compare.repeated_logs import repeated_files, repeated_name
 from graphkit.plugins.compare.result_pairs import compare_folders
 from graphkit.plugins.compare.run_comparisons import RunComparison
@@ -52,6 +52,7 @@ class ComparisonPlan:
     untyped: bool = False
     gates: ComparisonGates = field(default_factory=ComparisonGates)
     scores: Sequence[Path] = ()
+    known: ScoredOnce = field(default_factory=ScoredOnce, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what can't be planned or compared."""
@@ -159,6 +160,7 @@ class ComparisonPlan:
                 baseline_dataset=self.baseline_dataset,
                 gold_changed=self.gold_changed,
                 progress=progress,
+                known=self.known,
                 **self.pairing,
             )
         if self.difference is not None:
@@ -166,7 +168,7 @@ class ComparisonPlan:
         return found.with_cost(draws_of(self.pairing)) if self.cost else found
 
     def _of_graph(self, store: Store, problems: Problems, progress: Progress) -> RunComparison:
-        first, second = (self._kept(store, name, problems, progress) for name in (self.first, self.second))
+        first, second = (self.kept(store, name, problems, progress) for name in (self.first, self.second))
         partial = partial_runs(store)
         for run in (*runs_of(store, first), *runs_of(store, second)) if self.gates.asked else ():
             if run in partial:
@@ -184,7 +186,8 @@ class ComparisonPlan:
             **self.pairing,
         )
 
-    def _kept(self, store: Store, name: str, problems: Problems, progress: Progress) -> str:
+    def kept(self, store: Store, name: str, problems: Problems, progress: Progress) -> str:
+        """Return the name of a run in the graph; one that is given as a file is scored and kept there first."""
         if not is_file_name(name):
             return name
         measures, kept = self._measures([*COMPARED, *self._by_text()]), []

@@ -55,6 +55,7 @@ def compare_files(
     baseline_dataset: str | Path | None = None,
     gold_changed: bool = False,
     progress: Progress = quiet,
+    known: ScoredOnce | None = None,
     **options: Unpack[PairingOptions],
 ) -> RunComparison:
     """Score two run logs, and compare them on the questions that both were asked and scored on.
@@ -67,6 +68,8 @@ def compare_files(
         What the first run was asked, and by which gold; by default that of the second.
     gold_changed
         Where the gold differs, score both by that of the second run, and not by that of the first.
+    known
+        The logs of earlier comparisons by the same measures, which aren't read and scored again.
     options
         See :class:`~graphkit.plugins.compare.run_pairs.PairingOptions`.
 
@@ -76,8 +79,9 @@ def compare_files(
         A file can't be used, a measure isn't computed from records, the runs are of different datasets, or there is
         nothing to compare.
     """
-    before = RunLogs.of(first, dataset if baseline_dataset is None else baseline_dataset)
-    after = RunLogs.of(second, dataset)
+    known, baseline = ScoredOnce() if known is None else known, not options.get("symmetric")
+    before = known.logs(first, dataset if baseline_dataset is None else baseline_dataset)
+    after = known.logs(second, dataset)
     if (two := before.dataset.folder.resolve() != after.dataset.folder.resolve()) and baseline_dataset is None:
         raise InputError(
             f"the runs answer different questions: {first} is of the dataset {before.dataset.name!r}, "
@@ -92,11 +96,10 @@ def compare_files(
         own_name = f"{before.name} (baseline)"
     else:
         refuse_one_name((one.file, one.name) for one in (before, after))
-    expect(progress, "runs scored", len(before.files) + len(after.files))
     differing = [] if gold is None else gold.differing()
     with _asked_by_one_gold(before, after, gold, differing, gold_changed) as (old_asked, new_asked):
-        old = old_asked.scored(how, problems, progress, name=own_name, baseline=True)
-        new = new_asked.scored(how, problems, progress)
+        old = known.scored(old_asked, how, problems, progress, name=own_name, baseline=baseline)
+        new = known.scored(new_asked, how, problems, progress)
         if gold is not None:
             one_gold = _by_one_gold(old.result, new.result, differing, after.dataset, gold_changed)
             old, new = (some._replace(result=one) for some, one in zip((old, new), one_gold, strict=True))
@@ -188,6 +191,7 @@ class RunLogs:
         baseline: bool = False,
     ) -> ScoredLogs:
         """Score each file."""
+        expect(progress, "runs scored", len(self.files))
         results = []
         for file in self.files:
             of_run = Problems(problems.on_error, strict=problems.strict)
@@ -221,6 +225,37 @@ class RunLogs:
         return [_answers(file, questions) for file in self.files]
 
 
+@dataclasses.dataclass(frozen=True)
+class ScoredOnce:
+    """Logs that several comparisons by the same measures share: each is opened and scored once, as a pipe has to be."""
+
+    opened: dict[tuple[str, str], RunLogs] = dataclasses.field(default_factory=dict)
+    results: dict[tuple[object, ...], ScoredLogs] = dataclasses.field(default_factory=dict)
+
+    def logs(self, given: str | Path, dataset: str | Path | None) -> RunLogs:
+        """Return one side of a comparison."""
+        key = (str(given), str(dataset))
+        if key not in self.opened:
+            self.opened[key] = RunLogs.of(given, dataset)
+        return self.opened[key]
+
+    def scored(
+        self,
+        logs: RunLogs,
+        how: EvaluationOptions,
+        problems: Problems,
+        progress: Progress,
+        *,
+        name: str | None = None,
+        baseline: bool = False,
+    ) -> ScoredLogs:
+        """Return the scored logs; a problem of theirs is reported once."""
+        key = (logs.files, logs.dataset.folder, name, baseline)
+        if key not in self.results:
+            self.results[key] = logs.scored(how, problems, progress, name=name, baseline=baseline)
+        return self.results[key]
+
+
 def _gold_change(gold: GoldOfBoth, after: RunLogs, differing: Collection[str], meant: bool) -> GoldDifference:
     """Return how the gold differs, for the repetition that misses most of it: none may."""
     changes = [gold.change(one, meant) for one in after.answers(differing)]
@@ -240,7 +275,7 @@ def _logs_source(
         scored[1].result,
         members=members,
         clusters=None if cluster is None else QuestionClusters.of_dataset(cluster, asked),
-        baseline=True,
+        baseline=not options.get("symmetric"),
         systems=[one.system for one in scored if one.system is not None],
         **options,
     )

@@ -11,6 +11,7 @@ from graphkit.analysis.power import LEVEL
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.plugins.compare.run_comparisons import RunComparison
+from graphkit.plugins.compare.run_means import RunMean, RunMeans
 from graphkit.plugins.compare.sample_plans import SamplePlan
 from graphkit.plugins.compare.verdict_notes import legend, why_unclear
 from graphkit.scoring.measure_summaries import FAILURES_UNSCORED
@@ -57,6 +58,24 @@ def print_comparison(compared: RunComparison) -> None:
         for sign, edges in (("+", mover.found), ("-", mover.lost)):
             for edge in edges:
                 print_line(f"    {sign} {edge}")
+
+
+def print_means(means: RunMeans) -> None:
+    """Print the means of several runs with their intervals, over all questions and by group."""
+    for group in means.groups:
+        rows = [
+            [row.measure, *(_mean(means, one) for one in row.runs), f"{row.compared}/{row.questions}"]
+            for row in group.rows
+        ]
+        title = means.title(group)
+        print_table(f"{title[0].upper()}{title[1:]}", ("measure", *means.labels, "n"), rows)
+    for sentence in means.notes(bold=False):
+        print_line(f"{sentence}.")
+
+
+def _mean(means: RunMeans, one: RunMean) -> str:
+    interval = "" if one.low is None or one.high is None else f" [{one.low:.4f}, {one.high:.4f}]"
+    return "–" if one.mean is None else f"{one.mean:.4f}{means.suffix(one)}{interval}"
 
 
 def _print_with_failed(compared: RunComparison) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
@@ -52,7 +51,8 @@ def compare_folders(
         raise InputError(what, remedy="Compare by category, difficulty or group.")
     refuse_repositories("results", options.get("cluster"))
     old, new = (read_results(folder).evaluation() for folder in (first, second))
-    return compare_results(old, new, measures=measures, baseline=True, strict=problems.strict, **options)
+    baseline = not options.get("symmetric")
+    return compare_results(old, new, measures=measures, baseline=baseline, strict=problems.strict, **options)
 
 
 def compare_results(
@@ -102,18 +102,14 @@ def results_source(
     if members is None:
         members = {name: set(some) for name, some in first.members(by).items()} if by is not None else {}
     old, new = (_compared_run(one, names, systems) for one in (first, second))
-    if not baseline:
-        strict = {name: {**column, **old.strict[name]} for name, column in old.values.items()}
-        old = dataclasses.replace(old, values=strict, strict={})
     asked = {row.question for row in first.rows}
     place = [*LABELS].index("category")
-    return ComparisonSource(
+    found = ComparisonSource(
         old,
         new,
         len(asked),
         dict.fromkeys(names, asked),
         dataset=second.dataset,
-        baseline=baseline,
         members=members,
         clusters=clusters,
         stale={*first.invalid, *second.invalid},
@@ -122,6 +118,7 @@ def results_source(
         apart=_apart(second, names, asked),
         categories={row.question: label for row in first.rows if (label := row.labels[place]) is not None},
     )
+    return found if baseline else found.without_baseline()
 
 
 def _compared_run(result: Evaluation, names: Sequence[str], systems: Iterable[RepeatedSystem]) -> ComparedRun:

@@ -113,6 +113,8 @@ class RunComparison:
         By each measure, how many questions the first run was scored on.
     values
         Returns by measure and question the values of both runs as gates count them.
+    groups_with_failed
+        Returns the groups but the first, failures counted as in ``with_failed``.
     failed_as
         ``"unscored"`` if failures don't count; ``with_failed`` then equals the measures over all questions.
     not_logged
@@ -150,6 +152,7 @@ class RunComparison:
     incomplete: tuple[Incomplete, ...]
     lacking: Mapping[str, Set[str]]
     values: Callable[[], Mapping[str, Mapping[str, tuple[float, float]]]] = field(repr=False, compare=False)
+    groups_with_failed: Callable[[], tuple[Group, ...]] = field(repr=False, compare=False)
     plan: tuple[SamplePlan, ...] = ()
     cost: CostComparison | None = None
 

@@ -50,6 +50,8 @@ class PairingOptions(TypedDict, total=False):
         out. On the side of a baseline each of these makes a question incomplete: it isn't compared.
     primary
         The measure that decides alone: its p-value isn't corrected for the others, which don't decide.
+    symmetric
+        Whether neither run is a baseline: failures of both count.
     family, pairs
         See :func:`~graphkit.analysis.multiple_testing.corrected`.
     config
@@ -66,6 +68,7 @@ class PairingOptions(TypedDict, total=False):
     movers: int
     failed_as: FailedAs
     primary: str | None
+    symmetric: bool
     family: Sequence[str]
     pairs: int
     config: Config
@@ -89,7 +92,7 @@ def compare(source: ComparisonSource, *, strict: bool = False, **options: Unpack
         The gold differs and ``strict`` refuses that, or no question has a value in both runs, no measure is lost, and
         the baseline didn't crash.
     """
-    held, gold = source.by_one_gold(strict)
+    held, gold = (source.without_baseline() if options.get("symmetric") else source).by_one_gold(strict)
     return Pairs(held, options).compared(gold)
 
 
@@ -128,27 +131,42 @@ class Pairs:
 
         The second part is over all questions, too, and counts those that one run failed on as ``failed_as`` says.
         """
-        before, after, members = self.before, self.after, self.source.members
-        tables = [self._tasks(before, after, some) for some in (None, *members.values())]
-        (failed, other_failed), unlogged = self._counted()
-        worst = bool(failed or other_failed) or any(any(one.values()) for one in unlogged)
-        own = worst or any(any(one.strict.values()) for one in (self.source.first, self.source.second))
+        members, own = self.source.members, self._counts_more()
+        tables = [self._tasks(self.before, self.after, some) for some in (None, *members.values())]
         if own:
-            before, after = self._strict()
-            if worst:
-                before, after = (
-                    completed(before, failed, unlogged[0], after),
-                    completed(after, other_failed, unlogged[1], before),
-                )
-            tables.append(self._tasks(before, after))
+            tables.append(self._tasks(*self._held()))
+        found = self._drawn(tables)
+        with_failed = found.pop() if own else found[0]
+        overall, *groups = map(Group, (None, *members), found)
+        return (overall, *(group for group in groups if group.results)), with_failed
+
+    def groups_with_failed(self) -> tuple[Group, ...]:
+        """Compare within each group, failures counted as over all questions."""
+        before, after = self._held()
+        found = self._drawn([self._tasks(before, after, some) for some in self.source.members.values()])
+        return tuple(map(Group, self.source.members, found))
+
+    def _drawn(self, tables: Sequence[Sequence[ComparingTask]]) -> list[tuple[PairedResult, ...]]:
+        """Return the results of some tables, each corrected over its measures."""
         with opened_executor(self.options.get("executor"), resources=self.options.get("resources")) as executor:
             done = in_order(
                 executor, compare_with_accuracy, ((task.measure, task) for tasks in tables for task in tasks)
             )
-            found = [self._corrected([next(done) for _ in tasks], tasks) for tasks in tables]
-        with_failed = found.pop() if own else found[0]
-        overall, *groups = map(Group, (None, *members), found)
-        return (overall, *(group for group in groups if group.results)), with_failed
+            return [self._corrected([next(done) for _ in tasks], tasks) for tasks in tables]
+
+    def _counts_more(self) -> bool:
+        """Return whether failures or strict relations give questions other values than those that were scored."""
+        failed, unlogged = self._counted()
+        strict = (self.source.first.strict, self.source.second.strict)
+        return any(failed) or any(any(one.values()) for one in (*unlogged, *strict))
+
+    def _held(self) -> tuple[Values, Values]:
+        """Return the values of both runs as ``with_failed`` counts them."""
+        (before, after), (failed, unlogged) = self._strict(), self._counted()
+        return (
+            completed(before, failed[0], unlogged[0], after),
+            completed(after, failed[1], unlogged[1], before),
+        )
 
     def _counted(self) -> tuple[tuple[Set[str], Set[str]], tuple[Mapping[str, Set[str]], Mapping[str, Set[str]]]]:
         """Return the failed and the unlogged questions of each run that count as the worst value."""
@@ -303,6 +321,7 @@ class Pairs:
             not_logged=self.not_logged(),
             losses=self.losses(),
             values=self.values,
+            groups_with_failed=self.groups_with_failed if self._counts_more() else lambda: groups[1:],
             facts=(first.facts, second.facts),
             deciding=tuple(one for one in (primary, *deciding) if one is not None),
             primary=primary,
