@@ -185,8 +185,8 @@ class RunMeans:
             found.append(f"{one.primary} is tested alone, without correction for the other measures")
         if self.by is not None:
             found.append("In a group, p-values are corrected over its measures and the pairs, not over the groups")
-        found += [self.overlap] if self.overlap else []
-        found += [one.clusters.sentence] if one.clusters is not None else []
+        some = [self.overlap, "" if one.clusters is None else one.clusters.sentence]
+        found += [f"{sentence[:1].upper()}{sentence[1:]}" for sentence in some]
         found += [*self._counts()]
         drawn = f"{self.draws.resamples} resamples with seed {self.draws.seed}"
         return [*(sentence for sentence in found if sentence), f"{drawn}, graphkit {__version__}"]

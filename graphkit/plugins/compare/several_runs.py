@@ -166,7 +166,7 @@ class SeveralRuns:
         """Return what to print by default."""
         means = self.means
         rows = [(row.measure, *(_marked(means, one) for one in row.runs)) for row in means.groups[0].rows[:MEASURES]]
-        findings = [*gate_findings(self.outcomes), *self._verdicts(), BriefLine("*", means.legend, 71)]
+        findings = [*gate_findings(self.outcomes), *self._verdicts(), BriefLine("*", means.legend, 81)]
         findings += [
             BriefLine("scope", one, 84) for one in dict.fromkeys(s for pair in self.pairs for s in pair.scope())
         ]

@@ -38,7 +38,7 @@ def failed(run: str, question: str) -> dict[str, Any]:
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """Ten questions: all walks both edges of each, half of the first five, last one edge of each."""
-    dataset(tmp_path, [gold(one, difficulty="easy" if one < "q5" else "hard") for one in IDS])
+    dataset(tmp_path, [gold(one, difficulty="easy" if one < "q5" else "hard", category=f"of {one}") for one in IDS])
     for name, whole in (("all", 10), ("half", 5), ("last", 0)):
         records = [answer(name, one, 2 if number < whole else 1) for number, one in enumerate(IDS)]
         write_lines(tmp_path / f"runs/{name}.jsonl", records)
@@ -370,7 +370,8 @@ def test_text_of_others_begins_nothing_in_tex(text: str) -> None:
 def test_caption(place: Path) -> None:
     """It says what the means are over, how failures count, what marks and bold mean, and how it was computed."""
     write_lines(place / RUNS[0], [failed("all", "q0"), *(answer("all", one) for one in IDS[1:])])
-    compared(place, *RUNS, "-o", "a.tex", "--seed", "7", "--resamples", "200", "--by", "difficulty")
+    how = ("--seed", "7", "--resamples", "200", "--by", "difficulty", "--cluster", "category")
+    compared(place, *RUNS, "-o", "a.tex", *how)
     [caption] = re.findall(r"\\caption\{(.*)\}", (place / "a.tex").read_text("utf-8"))
     for part in (
         f"Means over the n of 10 questions of {place.name.replace('_', chr(92) + '_')} that every run is compared on",
@@ -379,6 +380,7 @@ def test_caption(place: Path) -> None:
         r"Letters name the runs that a run is better than (p \textless{} 0.05, corrected over 1 measure that differs "
         "and 3 pairs of runs",
         "In a group, p-values are corrected over its measures and the pairs, not over the groups.",
+        "Clustered by category: ",
         "Questions scored, of 10: all 9, half 10, last 10.",
         "Questions counted as the worst value: all 1.",
         "200 resamples with seed 7, graphkit ",
