@@ -15,6 +15,7 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.analysis.mending import MendingPlace, to_mend
+from graphkit.analysis.percentile_gates import PercentileName, measure_of, percentile_in
 from graphkit.analysis.repetitions import Repetitions, repetitions
 from graphkit.analysis.run_gates import RunGates
 from graphkit.errors import InputError
@@ -22,7 +23,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource, answering_model
 from graphkit.measures.base import Measure
-from graphkit.measures.registry import known_measure, parse_measure, resolve_measures
+from graphkit.measures.registry import known_measure, measure_class, parse_measure, resolve_measures
 from graphkit.records.option_values import By
 from graphkit.records.plugins import installed, load
 from graphkit.records.progress import Progress, expect, quiet
@@ -81,6 +82,7 @@ class EvaluationPlan:
     def __post_init__(self) -> None:
         """Refuse unknown measures and gates at once, before anything is read or started."""
         _ = self.measures, self._kappa_gate
+        self.gates.refuse(self.gated)
 
     @property
     def by(self) -> By | None:
@@ -99,9 +101,17 @@ class EvaluationPlan:
 
     @cached_property
     def gated(self) -> dict[str, str]:
-        """The measures of the gates: the text of the user, and the name in the results."""
+        """The measures and percentiles of the gates: the text of the user, and the name in the results."""
         given = {score.measure for score in self.scores}
-        return {text: text if text in given else str(self._resolved([text])[0]) for text in self.gates.texts}
+
+        def named(text: str) -> str:
+            return text if text in given else str(self._resolved([text])[0])
+
+        found = {}
+        for text in self.gates.texts:
+            of = None if text in given or measure_class(text) is not None else percentile_in(text)
+            found[text] = named(text) if of is None else PercentileName.of(named(of[0]), of[1])
+        return found
 
     @property
     def passing(self) -> Passing:
@@ -132,7 +142,7 @@ class EvaluationPlan:
         # One that is computed and given as well stays: it is refused.
         asked = [one for one, of in known.items() if str(of or one) not in given or (of is not None and of.computed)]
         chosen = self._resolved(asked or ([] if self.options.measures else self.config.default_measures()))
-        named = [*self.gated, *(self.selection.measures if self.options.keep else ())]
+        named = [*map(measure_of, self.gated.values()), *(self.selection.measures if self.options.keep else ())]
         return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in named if one not in given])]))
 
     @cached_property
@@ -221,7 +231,8 @@ class EvaluationPlan:
     @property
     def _by_question(self) -> bool:
         """Whether a gate holds the values of questions."""
-        return bool(self.gates.each or self.gates.pass_at or self.gates.pass_k is not None)
+        percentiles = any(isinstance(name, PercentileName) for name in self.gated.values())
+        return bool(percentiles or self.gates.each or self.gates.pass_at or self.gates.pass_k is not None)
 
     def _scored(
         self,
@@ -308,14 +319,14 @@ class EvaluationPlan:
     ) -> list[GateOutcome]:
         gates, gated = self.gates, self.gated
         named = [*map(str, self.measures), *(one.measure for one in self.scores)] if self.options.measures else []
-        measures = [*dict.fromkeys([*named, *gated.values()])] or None
+        measures = [*dict.fromkeys([*named, *map(measure_of, gated.values())])] or None
         outcomes = dataclasses.replace(gates.named(gated), measures=measures, passing=self.passing).outcomes(
             results, [self._card(one, cards) for one in results] if gates.severe else cards, systems
         )
         if self._kappa_gate is None:
             return outcomes
         judged = {score.measure for score in self.scores if score.judged}
-        checked = [name for name in dict.fromkeys(gated.values()) if name in judged]
+        checked = [name for name in dict.fromkeys(map(measure_of, gated.values())) if name in judged]
         repeated = {one.name: [some.run for some in one.repetitions] for one in systems}
         names = [run for result in results for run in repeated.get(result.run, [result.run])]
         return outcomes + self._kappa_gate((one.file for one in runs), names, self.scores, gates.min_kappa, checked)

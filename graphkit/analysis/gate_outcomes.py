@@ -51,6 +51,10 @@ class GateOutcome:
     n, left_out
         The number of questions that the value rests on, those that count as the worst value included, and of the
         others.
+    percentile
+        The percentile of the measure's values that is bounded (``value``); None for any other figure.
+    beyond
+        The questions whose values lie beyond that percentile, on the side of the bound, the farthest first.
     """
 
     gate: str
@@ -63,6 +67,12 @@ class GateOutcome:
     interval: tuple[float, float] | None = None
     n: int | None = None
     left_out: int | None = None
+    percentile: float | None = None
+    beyond: tuple[str, ...] = ()
+
+    @property
+    def _measured(self) -> str | None:
+        return self.measure if self.percentile is None else f"{self.measure}_p{self.percentile:g}"
 
     @property
     def name(self) -> str:
@@ -71,10 +81,11 @@ class GateOutcome:
         >>> GateOutcome("fail-under", "mine", True, "", "EdgeRecall", 0.8).name
         'fail-under EdgeRecall=0.8'
         """
+        measure = self._measured
         if self.gate == REGRESSION and self.bound is not None:  # a level, and no drop
-            return " ".join(filter(None, (self.gate, self.measure, f"(p < {self.bound:g})")))
+            return " ".join(filter(None, (self.gate, measure, f"(p < {self.bound:g})")))
         bound = "" if self.bound is None else f"{self.bound:.12g}"
-        return " ".join(filter(None, (self.gate, "=".join(filter(None, (self.measure, bound))))))
+        return " ".join(filter(None, (self.gate, "=".join(filter(None, (measure, bound))))))
 
     @property
     def key(self) -> str:
@@ -83,7 +94,7 @@ class GateOutcome:
         >>> GateOutcome("fail-under", "mine", True, "", "EdgeRecall", 0.8).key
         'fail-under EdgeRecall'
         """
-        return " ".join(filter(None, (self.gate, self.measure)))
+        return " ".join(filter(None, (self.gate, self._measured)))
 
     @property
     def margin(self) -> Margin | None:
@@ -105,7 +116,8 @@ class GateOutcome:
         """Return the fields by name, with the margin of a passed gate and what its bound could be."""
         names = ("gate", "run", "measure", "bound", "value", "interval", "n", "left_out", "passed", "what")
         margin = self.margin
-        return {"name": self.name, **{name: getattr(self, name) for name in names}} | {
+        of = {} if self.percentile is None else {"percentile": self.percentile, "beyond": [*self.beyond]}
+        return {"name": self.name, **{name: getattr(self, name) for name in names}, **of} | {
             "margin": None if margin is None else margin.by,
             "could_be": None if margin is None else margin.could_be,
         }

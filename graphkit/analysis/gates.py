@@ -64,7 +64,7 @@ def _held(
     if refused := result.refused(measure):
         return GateOutcome(gate, result.run, False, f"{measure}: {refused}", measure, bound, summary.mean)
     if summary.mean is None:
-        return GateOutcome(gate, result.run, False, _nothing_scored(result, measure, summary), measure, bound)
+        return GateOutcome(gate, result.run, False, nothing_scored(result, measure, summary), measure, bound)
     if summary.worst is None and summary.not_logged and result.failed_as in ("worst", "zero"):
         what = f"{measure} has no worst value that {summary.not_logged} not logged could count as: log it for each"
         return GateOutcome(gate, result.run, False, what, measure, bound, summary.mean)
@@ -99,7 +99,7 @@ def _each(result: Evaluation, measure: str, bound: float) -> GateOutcome:
     if refused := result.relations.refused(measure):
         return GateOutcome(FAIL_QUESTION, result.run, False, f"{measure}: {refused}", measure, bound)
     if summary.mean is None:
-        what = _nothing_scored(result, measure, summary)
+        what = nothing_scored(result, measure, summary)
         return GateOutcome(FAIL_QUESTION, result.run, False, what, measure, bound)
     if summary.worst is None and summary.not_logged and result.failed_as in ("worst", "zero"):
         what = f"{measure} has no worst value that {summary.not_logged} not logged could count as: log it for each"
@@ -143,7 +143,7 @@ def _beyond_in_words(value: float, beyond: str, bound: float, reason: str | None
     return f"{counts}, {beyond} {bound:.12g}"
 
 
-def _nothing_scored(result: Evaluation, measure: str, summary: Summary) -> str:
+def nothing_scored(result: Evaluation, measure: str, summary: Summary) -> str:
     """Return why a gate has no value to check, and what to log if no record of the run logs it."""
     if not summary.never_logged:
         return f"{measure} was scored on no question" + (f" ({summary.failures})" if summary.unanswered else "")

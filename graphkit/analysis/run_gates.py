@@ -21,7 +21,9 @@ from graphkit.analysis.gates import (
     summary_of,
 )
 from graphkit.analysis.layers import Scorecard
+from graphkit.analysis.percentile_gates import PercentileName, measure_of, percentile_gates
 from graphkit.errors import InputError
+from graphkit.records.option_values import Seconds
 from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, pooled
 from graphkit.scoring.results import Evaluation
 
@@ -36,7 +38,8 @@ class RunGates:
     Attributes
     ----------
     under, over, each
-        The bounds of :func:`fail_under`, :func:`fail_over` and :func:`fail_question`, by the text of the measure.
+        The bounds of :func:`fail_under`, :func:`fail_over` and :func:`fail_question`, by the text of the measure; those
+        on means may be on percentiles, such as ``Latency_p95`` (:mod:`graphkit.analysis.percentile_gates`).
     max_failed
         The limit of :func:`max_failed`.
     severe
@@ -96,7 +99,7 @@ class RunGates:
         """Return the gates with the names that their measures have in results."""
 
         def of(bounds: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-            return [(names[text], bound) for text, bound in bounds]
+            return [(names[text], float(bound)) for text, bound in bounds]
 
         return dataclasses.replace(
             self,
@@ -106,6 +109,25 @@ class RunGates:
             pass_at=of(self.pass_at),
             min_scored=[(None if text is None else names[text], share) for text, share in self.shares.items()],
         )
+
+    def refuse(self, names: Mapping[str, str]) -> None:
+        """Refuse bounds that don't fit what the texts name: a time for no latency, or a percentile where none is meant.
+
+        Raises
+        ------
+        InputError
+            The error names the option.
+        """
+        options = {"--fail-question": self.each, "--pass-at": self.pass_at, "--min-scored": [*self.shares.items()]}
+        for option, bounds in {"--fail-under": self.under, "--fail-over": self.over, **options}.items():
+            for text, bound in bounds:
+                name = names.get(text or "", "")
+                if isinstance(bound, Seconds) and measure_of(name) != "Latency":
+                    what = f"{measure_of(name)} isn't measured in time"
+                    raise InputError(what, where=f"{option} {text}", remedy="Give a number: only Latency takes a unit.")
+                if isinstance(name, PercentileName) and (option in options or self.sure or self.pass_k is not None):
+                    what = "a percentile is bounded by --fail-under or --fail-over, without --sure and --pass-k"
+                    raise InputError(what, where=f"{option} {text}", remedy=f"Name the measure: {name.measure}.")
 
     @property
     def asked(self) -> bool:
@@ -128,21 +150,30 @@ class RunGates:
         """
         repeated = {one.name: one for one in systems}
         whole = [some for one in results for some in (repeated[one.run].repetitions if one.run in repeated else [one])]
-        held = [name for name, _ in (*self.under, *self.over, *self.each)]
+        bounds = *self.under, *self.over, *self.each
+        means = [(name, bound) for name, bound in bounds if not isinstance(name, PercentileName)]
+        held = [name for name, _ in means]
+        under, over = ([one for one in some if one in means] for some in (self.under, self.over))
+        singly = {one.run: repeated[one.run].repetitions if one.run in repeated else [one] for one in results}
         weighed = [one.measure for card in cards for layer in card.layers for one in layer.components]
         bounded = [self._passing(one, repeated) for one in results]
         outcomes = [
             *(severe(cards) if self.severe else ()),
             *stale([one for one in results if self.stale or (self.asked and one.invalid)], self.allow_stale),
-            *fail_under(bounded, self.under, sure=self.sure),
-            *fail_over(bounded, self.over, sure=self.sure),
+            *fail_under(bounded, under, sure=self.sure),
+            *fail_over(bounded, over, sure=self.sure),
+            *percentile_gates("fail-under", self.under, singly),
+            *percentile_gates("fail-over", self.over, singly),
             *fail_question(results, self.each),
             *max_failed(whole, self.max_failed, [*held, *(weighed if self.severe else ())]),
-            *self._scored(whole, dict.fromkeys(held)),
+            *self._scored(whole, dict.fromkeys(measure_of(name) for name, _ in bounds)),
         ]
         of_run = {one.run: one for one in (*whole, *results)} | {one.run: one for one in bounded}
         figures = [_with_figures(one, of_run[one.run]) for one in outcomes]
-        return [self._of_system(one, repeated[one.run]) if one.run in repeated else one for one in figures]
+        return [
+            self._of_system(one, repeated[one.run]) if one.run in repeated and one.percentile is None else one
+            for one in figures
+        ]
 
     def _passing(self, result: Evaluation, systems: Mapping[str, RepeatedSystem]) -> Evaluation:
         """Return the result whose means the bounds hold: that of pass^k if it is asked for."""
@@ -198,7 +229,7 @@ def _with_figures(outcome: GateOutcome, result: Evaluation) -> GateOutcome:
     if outcome.gate == "max-failed":
         left = len(result.invalid)
         return dataclasses.replace(outcome, n=result.questions - left, left_out=left)
-    if outcome.measure is None:
+    if outcome.measure is None or outcome.percentile is not None:
         return outcome
     summary = summary_of(result, outcome.measure)
     n = summary.scored + (summary.zeros(result.failed_as) or summary.as_worst(result.failed_as))

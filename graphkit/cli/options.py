@@ -250,13 +250,13 @@ class RunGateOptions:
 
     under: list[Bound] = option(
         "--fail-under MEASURE=VALUE",
-        "Fail if a mean is lower than VALUE; may be repeated.",
+        "Fail if a mean, or a percentile as of EdgeRecall_p10, is lower than VALUE; may be repeated.",
         default=[],
         parser=bound("--fail-under"),
     )
     over: list[Bound] = option(
         "--fail-over MEASURE=VALUE",
-        "Fail if a mean is higher than VALUE; may be repeated.",
+        "Fail if a mean, or a percentile as of latency_p95=2s, is higher than VALUE; may be repeated.",
         default=[],
         parser=bound("--fail-over"),
     )

@@ -55,8 +55,9 @@ class StatedMeasure(EffortMeasure):
 class Latency(StatedMeasure):
     """Seconds that the answer took: the record's ``latency_ms`` / 1000.
 
-    ``--fail-over Latency=2`` bounds the mean, ``--fail-question Latency=10`` each question. The efficiency table beside
-    the scores has median and 95th percentile as well. StepsToGold counts calls until gold was seen, whatever they took.
+    ``--fail-over Latency=2s`` bounds the mean, ``--fail-over latency_p95=5s`` the 95th percentile, and
+    ``--fail-question Latency=10s`` each question. The efficiency table beside the scores has median and 95th percentile
+    as well. StepsToGold counts calls until gold was seen, whatever they took.
     """
 
     field = "latency_ms"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Literal, NamedTuple
@@ -51,18 +52,38 @@ class Bound(NamedTuple):
     value: float
 
 
+class Seconds(float):
+    """A number that was written with a unit of time."""
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def timed(text: str) -> float:
+    """Return the number of a text, as :class:`Seconds` if it has a unit of time; NaN if it is no number.
+
+    >>> timed("250ms"), timed("1.5 min"), timed("2"), timed("soon")
+    (0.25, 90.0, 2.0, nan)
+    """
+    number, unit = re.fullmatch(r"(.*?)\s*(ms|s|min|h)?", text.strip(), re.DOTALL).groups()  # type: ignore[union-attr]
+    try:
+        return float(number) if unit is None else Seconds(float(number) * _UNITS[unit])
+    except ValueError:
+        return math.nan
+
+
 def bound(option: str) -> Callable[[str], Bound]:
-    """Return a function that reads ``MEASURE=VALUE``."""
+    """Return a function that reads ``MEASURE=VALUE``; a bound on ``latency_ms`` without a unit is in milliseconds."""
 
     def read(text: str) -> Bound:
         name, value = assignment(option, text)
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
+        own = re.sub(r"(?i)latency_ms(?=_p[\d.]+\Z|\Z)", "Latency", name)
+        number = timed(value)
+        if own != name and not isinstance(number, Seconds):
+            number = Seconds(number / 1000)
         if not math.isfinite(number):
             raise InputError(f"{option} takes MEASURE=VALUE with a number, not {text!r}")
-        return Bound(name, number)
+        return Bound(own, number)
 
     return read
 

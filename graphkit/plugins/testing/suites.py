@@ -12,6 +12,7 @@ from pathlib import Path
 from graphkit import __version__
 from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.layers import Scorecard, score_layers
+from graphkit.analysis.percentile_gates import measure_of
 from graphkit.errors import one_line
 from graphkit.files.dataset import Dataset
 from graphkit.files.file_locks import locked
@@ -110,7 +111,7 @@ class Suite:
         InputError
             One is of a measure that a judge gives, and none does.
         """
-        gated = {*self.plan.gated.values()}
+        gated = {*map(measure_of, self.plan.gated.values())}
         judged = [one for one in self.plan.measures if str(one) in gated and not one.computed]
         if judged and self.judge is None:
             given = {score.measure for score in scores_beside(self.answers.run_file(self.folder))[0]}

@@ -14,6 +14,7 @@ from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.gates import stale
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
+from graphkit.analysis.percentile_gates import measure_of
 from graphkit.analysis.run_gates import RunGates
 from graphkit.measures.registry import lower_is_better, parse_measure
 from graphkit.records.scores import Score
@@ -105,14 +106,14 @@ class GivenThresholds:
         return Threshold(threshold.name, check)
 
     def _tests(self, plan: EvaluationPlan) -> Iterator[Threshold]:
-        under = [(plan.gated[text], bound) for text, bound in self.under.items()]
-        over = [(plan.gated[text], bound) for text, bound in self.over.items()]
-        names = [name for name, _ in (*under, *over)]
+        under = [(plan.gated[text], float(bound)) for text, bound in self.under.items()]
+        over = [(plan.gated[text], float(bound)) for text, bound in self.over.items()]
+        names = [measure_of(name) for name, _ in (*under, *over)]
 
         def scored(measure: str) -> dict[str, Any]:
             if self.min_scored is None:
                 return {"beside": names}
-            return {"min_scored": self.min_scored, "measures": [measure]}
+            return {"min_scored": self.min_scored, "measures": [measure_of(measure)]}
 
         for one in under:
             yield _of_gates(_named("fail-under", *one), RunGates(under=[one], sure=self.sure, **scored(one[0])))
@@ -121,7 +122,7 @@ class GivenThresholds:
         if self.max_failed is not None:
             yield _of_gates(_named("max-failed", "", self.max_failed), RunGates(max_failed=self.max_failed))
         if self.min_scored is not None:
-            bounded = [plan.gated[text] for text in (*self.under, *self.over)]
+            bounded = [measure_of(plan.gated[text]) for text in (*self.under, *self.over)]
             gates = RunGates(min_scored=self.min_scored, measures=bounded or None)
             yield _of_gates(_named("min-scored", "", self.min_scored), gates)
         if self.stale:
