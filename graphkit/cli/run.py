@@ -12,18 +12,26 @@ from typing import TYPE_CHECKING, Protocol
 import typer
 
 from graphkit.cli.base import added, command, option, options_of, present, print_line, print_problems, say
-from graphkit.cli.options import DATASET_FOLDER, SEED, ExecutorOptions, ReadingOptions
+from graphkit.cli.options import DATASET_FOLDER, MAX_COST, SEED, ExecutorOptions, ReadingOptions
 from graphkit.errors import InputError
+from graphkit.records.option_values import timed
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.records.usage import Prices
     from graphkit.systems.importing import System
+    from graphkit.systems.run_budget import RunBudget
     from graphkit.systems.runner import Limits
     from graphkit.systems.session import Plan, RunSummary, Session
 
-#: The exit code after Ctrl-C, as in shells.
-INTERRUPTED = 130
+#: The exit codes after Ctrl-C, as in shells, and of a run that a limit stopped.
+INTERRUPTED, STOPPED = 130, 1
+
+
+def _time(text: str) -> float:
+    if not 0 <= (found := timed(text)) < math.inf:
+        raise InputError(f"--max-time takes a time such as 90s, 30min or 2h, not {text!r}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,23 @@ class TryOptions:
 
 
 @dataclass(frozen=True)
+class BudgetOptions:
+    """Limits on all calls of the command, and how many there would be."""
+
+    max_cost: float | None = MAX_COST
+    max_calls: int | None = option("--max-calls N", "Stop before more than N calls; each try is one.", min=0)
+    max_time: float | None = option("--max-time TIME", "Begin no call after TIME, such as 30min.", parser=_time)
+    dry_run: bool = option("--dry-run", "Print how many calls this would make; ask nothing.")
+
+    def budget(self) -> RunBudget | None:
+        """Return the budget of the library; None without a limit."""
+        from graphkit.systems.run_budget import RunBudget
+
+        limits = self.max_cost, self.max_calls, self.max_time
+        return None if limits == (None, None, None) else RunBudget(*limits)
+
+
+@dataclass(frozen=True)
 class PriceOptions:
     """Prices of tokens."""
 
@@ -101,6 +126,7 @@ def run(
     baselines: dict[str, Condition] = added("graphkit.conditions"),
     drawn: SampleOptions,
     tries: TryOptions,
+    stops: BudgetOptions,
     prices: PriceOptions,
     reading: ReadingOptions,
     workers: ExecutorOptions,
@@ -110,7 +136,8 @@ def run(
 
     The answers become runs. Run it again to continue after a stop.
 
-    Exit codes: 0 even if questions failed (they are kept and counted), 2 if all of a run failed, 130 after Ctrl-C.
+    Exit codes: 0 even if questions failed (they are kept and counted), 1 if a limit stopped it, 2 if all of a run
+    failed, 130 after Ctrl-C.
     """
     from contextlib import redirect_stdout
 
@@ -131,6 +158,11 @@ def run(
         session = Session(
             source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say
         )
+    if stops.dry_run:
+        _show_calls(session)
+        return
+    session.budget = stops.budget()
+    with redirect_stdout(sys.stderr):
         done, summaries = _asked(session, len(planned.questions) * len(chosen), workers.on, resources)
     print_problems(problems)
     sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
@@ -138,7 +170,25 @@ def run(
     if not done:
         say("stopped: the answers so far are kept; run the same command again to continue")
         raise typer.Exit(INTERRUPTED)
+    if session.budget is not None and session.budget.stopped:
+        left = counted(sum(one.missing for one in summaries), "answer")
+        ended = f"stopped by {session.budget.stopped}: {left} missing, the others are kept"
+        say(f"{ended}; run the same command again to continue")
+        raise typer.Exit(STOPPED)
     require_answers(summaries)
+
+
+def _show_calls(session: Session) -> None:
+    """Print how many calls are left, of each run and in all, and what they cost at most if that is known."""
+    runs, more = session.expected(), session.limits.retries
+    lines = [
+        f"{name}: {counted(one.calls, 'call')}, {one.kept} kept"
+        + ("" if one.most_cost is None else f", at most about {one.most_cost:.4g}")
+        for name, one in runs.items()
+    ]
+    calls = sum(one.calls for one in runs.values())
+    lines.append(f"{counted(calls, 'call')} in all" + (f", and up to {calls * more} more tries" if more else ""))
+    present(lines, {"calls": calls, "runs": {name: one._asdict() for name, one in runs.items()}})
 
 
 def _condition(text: str, baselines: Mapping[str, Condition], limits: Limits) -> System:

@@ -6,6 +6,7 @@ chunk is repeated by another worker, which asks what is left.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from graphkit.shards.work import in_order
 from graphkit.systems.answers import line_of
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, load_system
+from graphkit.systems.run_budget import RunBudget
 from graphkit.systems.runner import Limits, Runner, Task
 
 
@@ -107,6 +109,7 @@ class _AskingTask:
     limits: Limits
     prices: Prices | None
     strict: bool
+    budgeted: bool
 
 
 @dataclass
@@ -129,6 +132,7 @@ class RunnerOnExecutor:
     problems: Problems
     host: str
     notify: Callable[[str], None]
+    budget: RunBudget | None = None
 
     async def run(self, jobs: Sequence[Task]) -> None:
         """Run all tasks.
@@ -145,7 +149,11 @@ class RunnerOnExecutor:
         served: Served | None = None
 
         async def left_of(value: Any) -> list[bool]:
-            return [(run, question) in left for run, question in value]
+            stopped = self.budget is not None and self.budget.stopped
+            return [not stopped and (run, question) in left for run, question in value]
+
+        async def begin(value: Any) -> bool:
+            return self.budget is None or await self.budget.begin(*value)
 
         async def keep(value: Any) -> None:
             name = value["run"], value["question"]
@@ -159,7 +167,7 @@ class RunnerOnExecutor:
             if served is not None:
                 served.done(name[1])
 
-        handlers: dict[str, Handler] = {"left": left_of, "keep": keep}
+        handlers: dict[str, Handler] = {"left": left_of, "keep": keep, "begin": begin}
         for job in jobs:
             if isinstance(job.system.call, DrivenCall):
                 served = job.system.call.served()
@@ -181,9 +189,8 @@ class RunnerOnExecutor:
                 context = job.context()
                 asked.append(_Asked(places[id(job.system)], job.question, context.commits, context.k))
             name = f"questions {some[0].question.id} to {some[-1].question.id}"
-            chunk = _AskingTask(
-                contact, sent, tuple(asked), self.dataset, self.limits, self.prices, self.problems.strict
-            )
+            how = self.limits, self.prices, self.problems.strict, self.budget is not None
+            chunk = _AskingTask(contact, sent, tuple(asked), self.dataset, *how)
             yield name, chunk
 
 
@@ -201,7 +208,11 @@ def ask_chunk(chunk: _AskingTask) -> None:
             while kept and kept[0].done():
                 kept.pop(0).result()
 
-        runner = Runner(keep, chunk.limits, chunk.prices, Problems(strict=chunk.strict))
+        async def begin(run: str, question: str) -> bool:
+            return bool(await asyncio.wrap_future(link.send("begin", [run, question])))
+
+        strict, asks = Problems(strict=chunk.strict), begin if chunk.budgeted else None
+        runner = Runner(keep, chunk.limits, chunk.prices, strict, asks)
         link.run(runner.run(_tasks(chunk, left, link)))
         for future in kept:
             future.result()

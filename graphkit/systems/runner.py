@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -61,20 +61,22 @@ class Runner:
 
     A sync system runs in threads, an async one in its own event loop, so a system that blocks stops neither the
     time-outs nor another system. Nothing can end a thread from outside: one that hangs stays behind, but doesn't keep
-    the process alive.
+    the process alive. ``begin`` says by run and question whether another call may begin; without it, any may.
     """
 
     keep: Callable[[Task, Answer], None]
     limits: Limits = field(default_factory=Limits)
     prices: Prices | None = None
     problems: Problems = field(default_factory=Problems)
+    begin: Callable[[str, str], Awaitable[bool]] | None = None
     _loops: dict[int, _Loop] = field(default_factory=dict, repr=False)
 
     async def run(self, jobs: Iterable[Task]) -> None:
         """Run all tasks. If ``keep`` raises, or this is cancelled, abandon those under way."""
 
         async def work(job: Task) -> None:
-            self.keep(job, await self._answer(job))
+            if (answer := await self._answer(job)) is not None:
+                self.keep(job, answer)
 
         try:
             await in_parallel(jobs, work, self.limits.concurrency)
@@ -82,17 +84,20 @@ class Runner:
             for loop in self._loops.values():
                 await loop.stop()
 
-    async def _answer(self, job: Task) -> Answer:
-        context = job.context()
+    async def _answer(self, job: Task) -> Answer | None:
+        """Return the record of a question; None if it may not be asked."""
+        context, outcome = job.context(), None
         for attempt in range(self.limits.retries + 1):
             if attempt:
                 await asyncio.sleep(min(self.limits.backoff * 2 ** (attempt - 1), _LONGEST_PAUSE))
             # Each attempt has its own cancel flag: an abandoned one must not stop the next.
+            if self.begin is not None and not await self.begin(job.system.name, job.question.id):
+                break
             context.cancelled = threading.Event()
             outcome = await self._attempt(job, context)
             if outcome.error is None:
                 break
-        return self._measured(self._record(job, outcome), outcome, context)
+        return None if outcome is None else self._measured(self._record(job, outcome), outcome, context)
 
     def _record(self, job: Task, outcome: _Outcome) -> Answer:
         run, question = job.system.name, job.question.id

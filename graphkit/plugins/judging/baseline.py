@@ -13,9 +13,11 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.files.texts import read_text
 from graphkit.plugins.judging.judges.known_judges import ANTHROPIC, backend_of, split_model
+from graphkit.plugins.judging.llm.prices import PriceTable, estimated_tokens
 from graphkit.plugins.judging.llm.requests import ABOUT, Block, Model, ModelError, Request, Turn
 from graphkit.plugins.judging.llm.shared_model import ASK, RemoteModel, SharedModel
 from graphkit.records.models import Question
+from graphkit.records.usage import Prices
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System
 from graphkit.systems.run_tasks import Served
@@ -107,15 +109,24 @@ class Baseline:
         shared = SharedModel(self.client)
         return Served({ASK: shared.ask}, shared.done)
 
+    def most_cost(self, question: Question, prices: Prices | None) -> float | None:
+        """Return about the most that a question costs, at some prices or the shipped ones; None without any."""
+        request, table = self._request(question), PriceTable.read()
+        if prices is not None:
+            return prices.of(estimated_tokens(request), self.max_tokens)
+        return table.estimate(request, self.max_tokens)
+
+    def _request(self, question: Question) -> Request:
+        text = self.prompt.replace("{question}", question.question)
+        return Request(self.model, (), (Turn("user", (Block(text),)),), max_tokens=self.max_tokens)
+
     async def __call__(self, question: Question, context: Context) -> dict[str, Any]:
         """Ask the model, and count its tokens even if it returns no text."""
         if self.client is None:
             raise RuntimeError("the baseline has no client here")
         ABOUT.set(question.id)
-        text = self.prompt.replace("{question}", question.question)
-        request = Request(self.model, (), (Turn("user", (Block(text),)),), max_tokens=self.max_tokens)
         try:
-            reply = await self.client.ask(request)
+            reply = await self.client.ask(self._request(question))
         except ModelError as error:
             # The record keeps the type of the error, and that of the client says more.
             raise error.__cause__ or error from None

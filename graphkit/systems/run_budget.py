@@ -1,0 +1,80 @@
+"""The budget of a run: no call begins that could pass its cost, its number of calls or its time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+from graphkit.errors import InputError
+from graphkit.records.models import Answer
+
+#: Seconds between two looks whether the first cost is known.
+_PAUSE = 0.02
+
+
+@dataclass
+class RunBudget:
+    """What the calls of one command may take, and what they have taken; each try is a call.
+
+    Attributes
+    ----------
+    cost
+        The next call counts as the dearest question so far, and so does a failed one without a cost. Until the first
+        cost is known, one question is asked at a time.
+    seconds
+        From the moment the budget is made; calls under way are let end.
+    stopped
+        The limit that was reached, as the user gave it; None while there is none.
+    """
+
+    cost: float | None = None
+    calls: int | None = None
+    seconds: float | None = None
+    stopped: str | None = None
+    _spent: float = 0.0
+    _dearest: float | None = None
+    _asked: int = 0
+    _under_way: set[tuple[str, str]] = field(default_factory=set)
+    _begun: float = field(default_factory=time.monotonic)
+
+    async def begin(self, run: str, question: str) -> bool:
+        """Return whether a call may begin, and count it."""
+        own = run, question
+        while self.cost is not None and self._dearest is None and self._under_way - {own} and not self.stopped:
+            await asyncio.sleep(_PAUSE)
+        self.stopped = self.stopped or self._reached(len(self._under_way | {own}))
+        if self.stopped is None:
+            self._asked += 1
+            self._under_way.add(own)
+        return self.stopped is None
+
+    def end(self, run: str, question: str, answer: Answer) -> None:
+        """Count what a question took, whose record is kept.
+
+        Raises
+        ------
+        InputError
+            There is a limit on the cost, and the answer has none.
+        """
+        self._under_way.discard((run, question))
+        cost = answer.cost
+        if cost is None and self.cost is not None and answer.error is None:
+            self.stopped = f"--max-cost {self.cost:g}"
+            raise InputError(
+                f"the answer of {run} to {question} has no cost, so --max-cost can't be kept",
+                remedy="Give --price-in and --price-out, or let the system state its tokens or its cost.",
+            )
+        self._spent += (self._dearest or 0.0) if cost is None else cost
+        if cost is not None:
+            self._dearest = max(cost, self._dearest or 0.0)
+
+    def _reached(self, under_way: int) -> str | None:
+        if self.calls is not None and self._asked >= self.calls:
+            return f"--max-calls {self.calls}"
+        if self.seconds is not None and time.monotonic() - self._begun >= self.seconds:
+            return f"--max-time {self.seconds:g}s"
+        expected = self._spent + under_way * (self._dearest or 0.0)
+        if self.cost is not None and (expected > self.cost * (1 + 1e-9) or not self.cost):
+            return f"--max-cost {self.cost:g}"
+        return None
