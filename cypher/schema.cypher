@@ -113,6 +113,7 @@ CREATE INDEX artifact_repo IF NOT EXISTS FOR (a:Artifact) ON (a.repo);
 //   category STRING: Its category.
 //   difficulty STRING: Its difficulty.
 //   group STRING: The group of questions that it belongs to.
+//   split STRING: The part of the dataset that it belongs to, such as dev or test.
 //   gold_answer STRING: The right answer.
 //   expected_output STRING: What the code of a right answer returns.
 //   facts LIST<STRING>: What a right answer states.

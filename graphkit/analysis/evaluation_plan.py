@@ -92,7 +92,8 @@ class EvaluationPlan:
     @property
     def facts(self) -> dict[str, str]:
         """What the results are made of, beside the runs, and by what they are grouped: properties of JUnit suites."""
-        return {"config": self.config.digest, **({"by": self.by} if self.by else {})}
+        where = {"where": str(self.options.where)} if self.options.where else {}
+        return {"config": self.config.digest} | where | ({"by": self.by} if self.by else {})
 
     @property
     def layered(self) -> bool:
@@ -212,6 +213,8 @@ class EvaluationPlan:
             hidden = without_input(results, passes[0].dataset) if self.layered else frozenset()
             evaluated = EvaluatedRuns(self, tuple(results), tuple(cards), systems=tuple(systems), hidden=hidden)
             outcomes = self._outcomes(runs, evaluated.held, cards, systems)
+            if (chosen := results[0].chosen) is not None:
+                outcomes = [dataclasses.replace(one, what=f"{one.what}; {chosen}") for one in outcomes]
             for run, result in zip(passes, results, strict=True):
                 if not isinstance(run, RunPass):
                     run.finish([gate.as_json() for gate in gates_of(result, results, outcomes)])
@@ -382,6 +385,8 @@ class EvaluatedRuns:
         if others:
             found.append(f"note: the scores of other runs aren't used: {', '.join(others[:5])}")
         for result in self.results:
+            if result.chosen is not None:
+                found.append(f"note: {result.run}: {result.chosen}; nothing is stored in the graph")
             if result.known is not None and not imported:
                 if not brief or result.known.meaning is not None:
                     found.append(f"known: {result.run}: {result.known.line}")

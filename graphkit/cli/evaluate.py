@@ -36,6 +36,7 @@ from graphkit.cli.options import (
     UNDIRECTED,
     UNORDERED,
     UNTYPED,
+    WHERE,
     CountedAs,
     ExecutorOptions,
     LogOptions,
@@ -85,6 +86,7 @@ class ScoringOptions:
     engine: Literal["python", "cypher"] = option("--engine", "Engine that computes the measures.", default="python")
     config: Path | None = CONFIG
     by: By | None = BY
+    where: str | None = WHERE
     undirected: bool = UNDIRECTED
     untyped: bool = UNTYPED
     unordered: bool = UNORDERED
@@ -214,6 +216,11 @@ def evaluate(
     """Score runs, and keep the scores in the graph."""
     from graphkit.cli.progress import shown_progress
 
+    if scoring.where is not None:
+        if scoring.engine == "cypher" or storing.keep:
+            option = "--keep" if storing.keep else "--engine cypher"
+            raise InputError(f"{option} is for the graph, which holds no part of a run", where="--where")
+        results = dataclasses.replace(results, no_store=True)
     asked = Asked(given, scoring, gates, results, further, storing, logs, reading, executors)
     with shown_progress(asked.title):  # what is imported and read takes a moment
         from graphkit.analysis.gate_outcomes import hold

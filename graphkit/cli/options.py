@@ -92,6 +92,10 @@ MAP = option(
     "--map FIELD=EXPRESSION|FILE",
     "Read a field by JMESPath, such as retrieved=hits[].doc, from any JSON; or a file of such lines; may be repeated.",
 )
+WHERE = option(
+    "--where FILTER",
+    "Take only these questions, such as 'split == \"dev\" and hops > 2': by the dataset, not by results.",
+)
 UNDIRECTED = option("--undirected", "Compare edges without their direction, by measures that are named so.")
 UNTYPED = option("--untyped", "Compare edges without their relations, by measures that are named so.")
 UNORDERED = option("--unordered", "Treat each traversal as a set of edges; skip measures of its order.")
@@ -103,8 +107,8 @@ MISSING_AS = option(
 )
 BY = option(
     "--by SLICE",
-    "Also give the means by a field of the questions (category, difficulty, group), or by what their gold has in the "
-    "graph (repo, repositories, hops, boundary, relation, commit).",
+    "Also give the means by a field of the questions (category, difficulty, group, split), or by what their gold has "
+    "in the graph (repo, repositories, hops, boundary, relation, commit).",
 )
 FAILED_AS = option(
     "--missing-as --failed-as",

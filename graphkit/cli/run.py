@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import typer
 
 from graphkit.cli.base import added, command, option, options_of, present, print_line, print_problems, say
-from graphkit.cli.options import DATASET_FOLDER, MAX_COST, SEED, ExecutorOptions, ReadingOptions
+from graphkit.cli.options import DATASET_FOLDER, MAX_COST, SEED, WHERE, ExecutorOptions, ReadingOptions
 from graphkit.errors import InputError
 from graphkit.records.option_values import timed
 from graphkit.records.words import counted
@@ -63,6 +63,7 @@ class SampleOptions:
         "--repeat N", "Ask each system N times, as the runs NAME@1 to NAME@N; evaluate shows how far they vary.", min=1
     )
     seed: int = option("--seed", "Seed for the sample.", default=SEED)
+    where: str | None = WHERE
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ def run(
     from contextlib import redirect_stdout
 
     from graphkit.files.dataset import Dataset
+    from graphkit.scoring.chosen_questions import ChosenQuestions
     from graphkit.systems.importing import load_system, repeated, unique
     from graphkit.systems.session import Session, plan, require_answers
 
@@ -150,7 +152,10 @@ def run(
         raise InputError("there is nothing to run", remedy="Name a system: --system package.module:callable.")
     limits, resources = tries.limits(), workers.reserved()
     source, problems = Dataset(dataset), reading.problems()
-    planned = plan(source, problems, drawn.sample, drawn.seed)
+    picked = None if drawn.where is None else ChosenQuestions.of(source, drawn.where)
+    planned = plan(source, problems, drawn.sample, drawn.seed, None if picked is None else picked.ids)
+    if picked is not None:
+        say(f"note: {picked}")
     with redirect_stdout(sys.stderr):  # the output of systems must not mix with the output of this command
         asked = unique([*map(load_system, systems), *(_condition(text, baselines, limits) for text in conditions)])
         chosen = unique(repeated(asked, drawn.repeat))

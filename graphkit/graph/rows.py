@@ -137,7 +137,8 @@ def question_row(
     properties = {
         "id": question.id,
         "dataset": dataset,
-        **fields_of(question, ("question", "category", "difficulty", "group", "gold_answer", "expected_output")),
+        **fields_of(question, ("question", "category", "difficulty", "group", "split", "gold_answer")),
+        "expected_output": question.expected_output,
         "facts": [fact.text for fact in question.facts],
         "conflicts": [conflict.resolution or "" for conflict in question.conflicts],
         "min_sources": question.min_sources,

@@ -11,10 +11,10 @@ from graphkit.errors import DatabaseError
 from graphkit.graph.queries import cypher, schema_statements
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "16"
+SCHEMA_VERSION = "17"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "a25d9339b392ee5cb504785c3d6f375b"
+SCHEMA_DIGEST = "bba518dedd21f5ebc44c1fcddd51c287"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

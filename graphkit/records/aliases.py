@@ -60,7 +60,7 @@ ANSWER: Spellings = {
 #: grade of it, and its number among several trials. The text of the question names it where no id does.
 BESIDE_ANSWER = frozenset(
     (
-        *("question", *QUESTION["question"], "category", "difficulty", "group", *QUESTION["group"]),
+        *("question", *QUESTION["question"], "category", "difficulty", "group", *QUESTION["group"], "split"),
         *("grade", "failure_label", "grading_notes", *TRIALS),
     )
 )

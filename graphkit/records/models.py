@@ -253,6 +253,8 @@ class Question(Record):
     ----------
     relevant
         Relevant ids with their gains (finite; a gain of 0 or less is not relevant).
+    split
+        The part of the dataset that it belongs to, such as ``dev`` or ``test``.
     stack
         The id of the compatibility row with the commits of the annotation.
     commits
@@ -290,6 +292,7 @@ class Question(Record):
     category: StrictStr | None = None
     difficulty: Difficulty | None = None
     group: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "group"))
+    split: StrictStr | None = None
     stack: Label | None = None
     gold_answer: GoldAnswer = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
     expected_output: Expected = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))

@@ -11,7 +11,9 @@ from typing import Literal, NamedTuple
 from graphkit.errors import InputError
 
 #: What questions are grouped by: their own fields, and what their gold has in the graph.
-By = Literal["category", "difficulty", "group", "repo", "repositories", "hops", "boundary", "relation", "commit"]
+By = Literal[
+    "category", "difficulty", "group", "split", "repo", "repositories", "hops", "boundary", "relation", "commit"
+]
 
 #: The longest name or path among arguments, and the longest text, such as a query, in characters.
 LONGEST_ARGUMENT, LONGEST_TEXT = 4096, 1 << 16

@@ -99,6 +99,7 @@ class QuestionStruct(Struct, gc=False):
     category: str | None = None
     difficulty: Literal["easy", "medium", "hard"] | None = None
     group: str | None = None
+    split: str | None = None
     stack: Label | None = None
     gold_answer: str | None = None
     expected_output: str | None = None

@@ -66,7 +66,7 @@ def _answers(run: RunData) -> dict[str, ShownAnswer | None]:
     return {
         row.question: None
         if row.failure is not None
-        else ShownAnswer(run.answer_hashes.get(row.question), row.gold_hash, *row.labels)
+        else ShownAnswer(run.answer_hashes.get(row.question), row.gold_hash, *row.labels[:3])
         for row in run.evaluation.rows
     }
 

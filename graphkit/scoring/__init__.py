@@ -2,6 +2,7 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
+    "chosen_questions",
     "clustered_intervals",
     "cypher_scoring",
     "evaluate",

@@ -137,7 +137,7 @@ def _range_values(
 
 
 def _row(question: str, answer: Mapping[str, object], values: Sequence[float | Unscored]) -> Row:
-    labels = (answer["category"], answer["difficulty"], answer["group"])
+    labels = (answer["category"], answer["difficulty"], answer["group"], answer["split"])
     return Row(
         question,
         tuple(text_of(value) if isinstance(value, Unscored) else value for value in values),

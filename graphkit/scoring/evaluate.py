@@ -19,6 +19,7 @@ from graphkit.files.run_files import RunSource
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.progress import Progress, quiet
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.clustered_intervals import ClusteredMeans
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import QuestionClusters
@@ -145,6 +146,13 @@ def evaluate_pass(
         # Outcomes judge paths by the direction of their edges, which measures without direction ignore.
         decided = selection.by_outcome and all(getattr(measure, "directed", True) for measure in chosen)
         options = dataclasses.replace(options, keep_rows=True, outcomes=options.outcomes or decided)
+    if options.where is not None:
+        if store is not None:
+            what = "the graph holds scores of whole runs, and --where scores a part of one"
+            raise InputError(what, remedy="Leave out the store: --no-store.")
+        chosen_questions = ChosenQuestions.of(run.dataset, options.where)
+        scores = [one for one in scores if one.question in chosen_questions.ids]
+        options = dataclasses.replace(options, where=chosen_questions)
     judged = None
     if options.cluster is not None or options.slices is not None:
         options = dataclasses.replace(options, keep_rows=True)
@@ -173,7 +181,9 @@ def _judged(dataset: Dataset, scores: Sequence[Score], options: EvaluationOption
     if options.slices is not None:
         from graphkit.scoring.slices import Slices
 
-        result = dataclasses.replace(result, slices=Slices.of_dataset(options.slices, dataset))
+        slices = Slices.of_dataset(options.slices, dataset)
+        asked = {row.question: slices.of[row.question] for row in result.rows}
+        result = dataclasses.replace(result, slices=dataclasses.replace(slices, of=asked))
     if options.cluster is None:
         return result
     clusters = QuestionClusters.of_dataset(options.cluster, dataset)

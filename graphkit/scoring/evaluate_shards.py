@@ -142,7 +142,8 @@ class _Scoring:
 
         job = self.job
         own = [code_of(measure) for measure in job.measures if measure.is_custom()]
-        options = job.outcomes, job.detailed is not None, job.unordered, job.undirected, job.name
+        only = "" if job.only is None else job.only.filter
+        options = job.outcomes, job.detailed is not None, job.unordered, job.undirected, job.name, only
         # A graph may know more than the files do.
         known = sorted(map(repr, job.commits.commits.items())), sorted(job.invalid.items())
         return key_of(__version__, self.names, own, options, self.run.key, known)

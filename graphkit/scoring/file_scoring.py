@@ -169,8 +169,8 @@ class _Join:
         lines = array("q")
         for count, (_, question, answer) in enumerate(pairs, 1):
             record = scorer.answer_again(*answer) if answer else None
-            scorer.score(scorer.question_again(*question), record, answer[0] if answer else 0)
-            lines.append(question[0])
+            if scorer.score(scorer.question_again(*question), record, answer[0] if answer else 0):
+                lines.append(question[0])
             if count % SIZE == 0:
                 self._flush(lines)
                 lines = array("q")
@@ -203,7 +203,7 @@ class _Join:
         self._score((name, numbered, None) for name, numbered in self.questions.items())
         self._sort()
         repeats = self.totals.questions - distinct
-        if repeats and self.problems.on_error == "skip":
+        if repeats > 0 and self.problems.on_error == "skip":
             raise InputError(
                 f"{counted(repeats, 'question')} repeated, with a record for each, too far apart to leave one out",
                 where=str(self.scorer.questions.path),
@@ -324,7 +324,8 @@ def evaluation_of(job: Job, dataset: str, totals: Totals, runs: set[str]) -> Eva
         unanswered=totals.no_answer,
         measures=totals.summaries(names),
         squares={name: math.fsum(parts) for name, parts in zip(names, totals.squares, strict=True)},
-        invalid=dict(job.invalid),
+        invalid={name: why for name, why in job.invalid.items() if job.only is None or name in job.only.ids},
+        chosen=job.only,
         unscored=totals.unscored(names),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
         gold_hash=totals.gold.hexdigest() if job.hash_gold or job.keep_rows else None,

@@ -15,14 +15,18 @@ from typing import Final, Literal, NamedTuple, NoReturn
 from graphkit.errors import InputError, did_you_mean
 
 #: What a name stands for: a number, text, or a flag that is true or false; or which other reader knows it.
-NameKind = Literal["number", "text", "flag", "page", "keep"]
+NameKind = Literal["number", "text", "flag", "page", "keep", "result"]
 NUMBER: Final = "number"
 TEXT: Final = "text"
 FLAG: Final = "flag"
 PAGE: Final = "page"
 
 #: Who else knows a name of these kinds.
-ELSEWHERE: Mapping[str, str] = {"page": "known in the page only", "keep": "known to --keep only"}
+ELSEWHERE: Mapping[str, str] = {
+    "page": "known in the page only",
+    "keep": "known to --keep only",
+    "result": "known once answers are scored",
+}
 
 #: The value of a name for a question in one run; None if it isn't scored or empty.
 Value = float | str | bool | None

@@ -111,8 +111,8 @@ class Lockstep:
             if question is not None:
                 name = question.id
                 if answer is not None and answer.question_id == name and name not in early:
-                    score(question, answer, number)
-                    places.append(place)
+                    if score(question, answer, number):
+                        places.append(place)
                     if matched is not None:
                         matched[name] = self.source, number
                     continue
@@ -146,14 +146,14 @@ class Lockstep:
         reader = self.scorer.answers
         reader.path = record.source.path
         answer = record.answer or self.scorer.answer_again(record.number, record.line)
-        self.scorer.score(question, answer, record.number)
+        if self.scorer.score(question, answer, record.number):
+            self.places.append(place)
         reader.path = self.source.path
-        self.places.append(place)
         if self.matched is not None:
             self.matched[name] = record.source, record.number
 
     def score_missing(self) -> None:
         """Score the questions that still wait as ones without a record."""
         for waiting in self.questions.values():
-            self.scorer.score(self._question(waiting), None)
-            self.places.append(waiting.number)
+            if self.scorer.score(self._question(waiting), None):
+                self.places.append(waiting.number)

@@ -11,6 +11,7 @@ from graphkit.files.problems import OnError
 from graphkit.measures.base import Measure
 from graphkit.records.option_values import By
 from graphkit.records.unanswered import CountedAs
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.question_clusters import ClusterBy
 from graphkit.scoring.results import LABELS
 
@@ -68,6 +69,9 @@ class EvaluationOptions:
         Store only some questions of the run, such as ``"failures"``, ``"sample=1000"`` or
         ``"EdgeRecall < 0.5 and category == 'imports'"``, or several of these; see :mod:`graphkit.scoring.selection`.
         Means and gates still cover the whole run. A run that the store holds whole, with the same content, stays whole.
+    where
+        Score only the questions that a filter picks by what is known before they are scored, such as
+        ``"split == 'dev' and hops > 2"`` (:mod:`graphkit.scoring.chosen_questions`). It goes without a store.
     hash_gold
         Compute the hash of the gold, which takes a tenth of the time. A result with rows always has it.
     """
@@ -89,6 +93,7 @@ class EvaluationOptions:
     cluster: ClusterBy | None = None
     by: By | None = None
     keep: str | Sequence[str] = ()
+    where: str | ChosenQuestions | None = None
     hash_gold: bool = True
 
     @property

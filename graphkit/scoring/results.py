@@ -31,15 +31,16 @@ if TYPE_CHECKING:
     import pandas
 
     from graphkit.records.scores import Score
+    from graphkit.scoring.chosen_questions import ChosenQuestions
     from graphkit.scoring.clustered_intervals import ClusteredMeans
     from graphkit.scoring.known_share import KnownShare
     from graphkit.scoring.slices import Slices
 
 
-Label = Literal["category", "difficulty", "group"]
+Label = Literal["category", "difficulty", "group", "split"]
 
 #: The labels by which questions are grouped, in the order of a row's labels.
-LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
+LABELS: tuple[Label, ...] = ("category", "difficulty", "group", "split")
 
 #: The details of each measure that has some (:meth:`graphkit.measures.base.Measure.details`).
 Details = Mapping[str, Mapping[str, Sequence[str]]]
@@ -59,18 +60,19 @@ ROWS = 20_000
 class Row:
     """The values of one question, in the order of the measures: a number, or the reason for no number.
 
-    ``labels`` are its category, difficulty and group. ``outcome`` is the outcome, if requested, and ``gold_hash`` the
-    hash of its gold. ``failure`` is the reason why the run gave no answer; None if it gave one. ``k`` is the question's
-    own cut-off of rankings, if it has one. ``strict`` holds the values by measure that differ where traversed edges
-    without a relation match no gold edge that has one. ``latency_ms`` is what the record states; results folders don't
-    hold it. ``by_text`` is what the text of the answer decides, and ``grades`` what grades of the whole answer say.
-    ``details`` are those of the measures that have some. ``missed`` are the required edges that were walked in neither
-    direction, where edges are compared without theirs, so that there is no outcome.
+    ``labels`` are its category, difficulty, group and split. ``outcome`` is the outcome, if requested, and
+    ``gold_hash`` the hash of its gold. ``failure`` is the reason why the run gave no answer; None if it gave one.
+    ``k`` is the question's own cut-off of rankings, if it has one. ``strict`` holds the values by measure that
+    differ where traversed edges without a relation match no gold edge that has one. ``latency_ms`` is what the
+    record states; results folders don't hold it. ``by_text`` is what the text of the answer decides, and ``grades``
+    what grades of the whole answer say. ``details`` are those of the measures that have some. ``missed`` are the
+    required edges that were walked in neither direction, where edges are compared without theirs, so that there is
+    no outcome.
     """
 
     question: str
     values: tuple[float | str, ...]
-    labels: tuple[str | None, ...] = (None, None, None)
+    labels: tuple[str | None, ...] = (None, None, None, None)
     outcome: Outcome | None = None
     gold_hash: str | None = None
     failure: str | None = None
@@ -157,6 +159,8 @@ class Evaluation:
         values, from which the others follow.
     places
         The repositories and the names of the nodes of the dataset.
+    chosen
+        The questions that were picked before they were scored, all figures being of them; None for all.
     """
 
     run: str
@@ -185,6 +189,7 @@ class Evaluation:
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict, repr=False)
     squares: Mapping[str, float] = field(default_factory=dict, repr=False)
     places: Places = field(default_factory=Places, repr=False, compare=False)
+    chosen: ChosenQuestions | None = field(default=None, repr=False)
 
     def with_scores(self, scores: Iterable[Score], of_gold: Iterable[tuple[str, str]] = ()) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
@@ -360,6 +365,7 @@ class Evaluation:
             "dataset": self.dataset,
             "gold_hash": self.gold_hash,
             "questions": self.questions,
+            **({} if self.chosen is None else {"where": self.chosen.as_json()}),
             "failed": self.failed,
             "missing": self.missing,
             "failed_as": self.failed_as,

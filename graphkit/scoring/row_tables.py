@@ -150,7 +150,7 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
         yield Row(
             one["id"],
             tuple([one[reason] if one[name] is None else one[name] for name, reason in columns]),
-            tuple(one[label] for label in LABELS),
+            tuple(one.get(label) for label in LABELS),
             judged,
             one["gold_hash"],
             one["failure"],

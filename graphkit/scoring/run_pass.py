@@ -42,6 +42,7 @@ def job_options(options: EvaluationOptions, measures: Sequence[Measure]) -> dict
         "versions": any(measure.needs_commits for measure in measures),
         "relations": any(measure.compares_relations for measure in measures),
         "name": options.name,
+        "only": options.where,
     }
 
 

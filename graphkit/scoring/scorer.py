@@ -20,6 +20,7 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.custom_measures import blame, checked_values
 from graphkit.scoring.known_share import GoldSeen
 from graphkit.scoring.results import Row
@@ -65,6 +66,8 @@ class Job:
         Whether to hash the gold of all questions; with ``keep_rows`` it is always hashed.
     wanted
         The ids to look for in the gold.
+    only
+        The questions that are scored; by default all. The others are read, and looked at for ``wanted``.
     """
 
     questions_file: Path
@@ -85,6 +88,7 @@ class Job:
     spelling: GoldSpelling = field(default_factory=GoldSpelling)
     hash_gold: bool = False
     wanted: frozenset[str] = frozenset()
+    only: ChosenQuestions | None = None
 
     @property
     def decides(self) -> bool:
@@ -192,10 +196,13 @@ class Scorer:
             where = f"{self.answers.path}:{number}"
             self.problems.note(Problem(where, respelled_in_words(changed), record=answer.question_id))
 
-    def score(self, question: QuestionStruct, answer: AnswerStruct | None, number: int = 0) -> None:
-        """Score one question; :meth:`take_rows` adds its values to the totals."""
+    def score(self, question: QuestionStruct, answer: AnswerStruct | None, number: int = 0) -> bool:
+        """Score one question; :meth:`take_rows` adds its values to the totals. Return whether it is to be scored."""
         job, totals = self.job, self.totals
         case = Case(question, answer, job.commits, job.unordered)
+        if job.only is not None and question.id not in job.only.ids:
+            self._look_for_wanted(case)
+            return False
         if not (question.relevant or question.paths):
             note_missing_gold(question, self.questions.path, self.problems)
         answered = False
@@ -243,6 +250,7 @@ class Scorer:
         self.names.append(question.id)
         for observe in self.observers:
             observe(case, values, invalid)
+        return True
 
     def _compare_strictly(self, case: Case, values: Sequence[float | Unscored], invalid: str | None) -> None:
         """Count edges without a relation, and note what each measure would be if these matched nothing."""
@@ -295,7 +303,7 @@ class Scorer:
 
     def _keep_row(self, case: Case, _: Sequence[float | Unscored], invalid: str | None) -> None:
         question = case.question
-        labels = (question.category, question.difficulty, question.group)
+        labels = (question.category, question.difficulty, question.group, question.split)
         decision = right_answer(case) if self.job.decides else None
         judged = outcome(case, invalid, decision) if self.job.outcomes else None
         details = None

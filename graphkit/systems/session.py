@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -141,13 +141,22 @@ class RunSummary:
         }
 
 
-def plan(dataset: Dataset, problems: Problems, size: int | None = None, seed: int = DEFAULT_SEED) -> Plan:
-    """Return the questions to run, without their gold; ``size`` draws a sample stratified by difficulty.
+def plan(
+    dataset: Dataset,
+    problems: Problems,
+    size: int | None = None,
+    seed: int = DEFAULT_SEED,
+    only: Collection[str] | None = None,
+) -> Plan:
+    """Return the questions to run, without their gold: all, or ``only`` those with these ids.
+
+    ``size`` draws a sample of them, stratified by difficulty.
 
     Raise an InputError if a question can't be used, and the problems mode allows no skipping.
     """
     questions = [_without_gold(question) for _, question in dataset.questions(problems)]
     problems.raise_if_refused(len(questions))
+    questions = [one for one in questions if only is None or one.id in only]
     drawn = questions if size is None else sample(questions, size, seed)
     return Plan(tuple(drawn), tuple(question.id for question in questions))
 

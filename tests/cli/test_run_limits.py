@@ -150,3 +150,19 @@ def test_dry_run(ten: Path) -> None:
     for more, calls in (((), 0), (("--retry-failed",), 10)):
         found = inside("run", "data", "--system", "limited:failing", "--dry-run", "--json", *more, cwd=ten)
         assert found.object()["runs"]["failing"] == {"calls": calls, "kept": 10 - calls, "most_cost": None}
+
+
+def test_where(ten: Path) -> None:
+    """A filter picks the questions that are asked; without it the same run goes on with the others."""
+    lines = [{"id": f"q{one}", "question": "?", "split": "dev" if one < 3 else "test"} for one in range(10)]
+    write_lines(ten / "data" / "questions.jsonl", lines)
+    arguments = ("run", "data", "--system", "limited:free", "--json")
+    done = inside(*arguments, "--where", "split == 'dev'", cwd=ten)
+    assert "note: over 3 of 10 questions, split == 'dev'" in done.err
+    assert (done.object()["questions"], asked(ten)) == (3, 3)
+    assert inside(*arguments, "--where", "split == 'dev'", "--dry-run", cwd=ten).object()["calls"] == 0
+    assert inside(*arguments, cwd=ten).object()["questions"] == 10
+    assert (ten / "asked.txt").read_text().split()[:3] == ["q0", "q1", "q2"]
+    assert asked(ten) == 10
+    done = inside(*arguments, "--where", "EdgeRecall < 1", cwd=ten, code=2)
+    assert "EdgeRecall is known once answers are scored" in done.err

@@ -49,6 +49,7 @@ def results_markdown(
     lines += [f"\n{markdown(line)}." for line in verdict]
     for result in results:
         counts = [counted(result.questions, "question"), f"{result.failed} failed", f"{result.missing} missing"]
+        counts += [str(result.chosen)] if result.chosen is not None else []
         counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
         counts += [NOTES[result.failed_as]] if result.failed_as in NOTES else []
         counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []

@@ -378,3 +378,15 @@ def test_kappa_gate_without_a_check(run: Path, tmp_path: Path) -> None:
     done = inside("grade", run, "--min-kappa", 0.6, "--no-store", cwd=tmp_path, code=1)
     assert "gate failed" in done.err
     assert len(verdicts_beside(run, "lexical")) == 4
+
+
+def test_where_judges_some_questions_and_keeps_the_grades_of_others(run: Path, tmp_path: Path) -> None:
+    """Only the picked questions are judged, and what was given to the others before stays."""
+    inside("grade", run, "--no-store", "--where", "question == 'q2'", cwd=tmp_path, code=0)
+    assert {question for question, _ in scores_beside(run, "lexical")} == {"q2"}
+    inside("grade", run, "--no-store", "--where", "not question == 'q2'", cwd=tmp_path, code=0)
+    assert {question for question, _ in verdicts_beside(run, "lexical")} == {"q1", "q2"}
+    parts = scores_beside(run, "lexical")
+    inside("grade", run, "--no-store", cwd=tmp_path, code=0)
+    assert parts == scores_beside(run, "lexical")
+    assert "is known once" in inside("grade", run, "--no-store", "--where", "RR > 0", cwd=tmp_path, code=2).err

@@ -24,6 +24,7 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
     "expected_symbols": ("symbols", "symbol"),
     "category": ("type", "topic", "domain"),
     "difficulty": ("level",),
+    "split": ("subset", "fold", "partition"),
     "relevant_texts": ("reference_contexts",),
     "facts": ("fact", "key_facts", "key_points"),
 }

@@ -18,6 +18,7 @@ from graphkit.cli.options import (
     NO_STORE,
     PRICES,
     RUN_NAME,
+    WHERE,
     ExecutorOptions,
     ReadingOptions,
 )
@@ -121,6 +122,7 @@ class AboutOptions:
     dataset: Path | None = DATASET
     answered_by: str | None = ANSWERED_BY
     run_name: str | None = RUN_NAME
+    where: str | None = WHERE
     no_store: bool = NO_STORE
 
 
@@ -150,6 +152,7 @@ def grade(
         batch=model.batch,
         keep=True,
         name=about.run_name,
+        where=about.where,
         executor=workers.on,
         resources=workers.reserved(),
     )

@@ -45,6 +45,7 @@ from graphkit.plugins.judging.llm.requests import ModelError
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.shards import event_loop
 
 WAITING = "note: another grading of this run is being kept; this one waits for it"
@@ -72,6 +73,8 @@ class GradingOptions:
         Keep scores and verdicts in files beside the run, as ``verdict_store.keep_beside`` does.
     name
         The name of the run, whatever its records say.
+    where
+        Judge only the answers to the questions that a filter picks (:mod:`graphkit.scoring.chosen_questions`).
     executor
         Workers that build the prompts and read the verdicts: an executor, or its name as in ``--on``. A model is asked
         from here, by the same limits; another judge is opened in each worker, and judges ``concurrency`` answers there.
@@ -88,12 +91,20 @@ class GradingOptions:
     batch: bool = False
     keep: bool = False
     name: str | None = None
+    where: str | None = None
     executor: str | Executor | None = None
     resources: Mapping[str, float] | None = None
 
     def of_run(self, run_file: Path) -> GradingOptions:
         """Return the options with the answering model that `graphkit run` noted, unless the user named one."""
         return replace(self, answered_by=answering_model(run_file, self.answered_by))
+
+    def part(self, dataset: Dataset, run: RunToGrade) -> tuple[frozenset[str] | None, RunToGrade]:
+        """Return the ids of the questions to judge, None for all, and the run with these alone."""
+        if self.where is None:
+            return None, run
+        only = ChosenQuestions.of(dataset, self.where).ids
+        return only, run.only(only)
 
     def job(self, opened_judge: OpenedJudge, concurrency: int = CONCURRENCY) -> GradingJob:
         """Return the job of a judge."""
@@ -171,7 +182,8 @@ def grade(
     options = replace(options, **changes).of_run(run_file)
     graders = options.chosen  # mistakes in them are reported before the judge is asked
     problems = problems if problems is not None else Problems()
-    to_grade = RunToGrade.read(run_file, source, problems, options.name).with_surroundings(source, graders)
+    whole_run = RunToGrade.read(run_file, source, problems, options.name).with_surroundings(source, graders)
+    only, to_grade = options.part(source, whole_run)
     if store is not None:
         refuse_other_run(store, source.name, to_grade.run, run_file)
     settings = JudgeOptions(judge) if isinstance(judge, str) else judge
@@ -186,9 +198,9 @@ def grade(
             graded = event_loop.run(_at_once(to_grade, settings, options, grading, notify))
     # Another process may grade the same run: its files are read before anything is written, here and in the graph.
     with locked(grading_lock(run_file), lambda: notify(WAITING)) if options.keep else nullcontext():
-        whole = keep_beside(run_file, to_grade, graded, graders, notify) if options.keep else graded
+        whole = keep_beside(run_file, whole_run, graded, graders, notify, only) if options.keep else graded
         if store is not None:
-            both = with_other_models(run_file, to_grade, whole) if options.keep else whole
+            both = with_other_models(run_file, whole_run, whole) if options.keep else whole
             _into_graph(store, run_file, source, both, problems.on_error)
     return graded
 
@@ -217,7 +229,8 @@ def estimate_grading(
     run_file = located(run)
     problems = problems if problems is not None else Problems()
     source = Dataset.of_run(run_file, dataset)
-    to_grade = RunToGrade.read(run_file, source, problems).with_surroundings(source, options.chosen)
+    whole_run = RunToGrade.read(run_file, source, problems).with_surroundings(source, options.chosen)
+    _, to_grade = options.part(source, whole_run)
     prices = PriceTable.read(judge.prices)
     with kept_replies(judge) as replies:
         asked = Collecting(replies)

@@ -23,12 +23,17 @@ from graphkit.records.words import counted
 
 
 def keep_beside(
-    run_file: Path, run: RunToGrade, graded: Graded, graders: Sequence[Grader], notify: Callable[[str], None]
+    run_file: Path,
+    run: RunToGrade,
+    graded: Graded,
+    graders: Sequence[Grader],
+    notify: Callable[[str], None],
+    only: Collection[str] | None = None,
 ) -> Graded:
     """Keep scores and verdicts in files beside a run, and return everything that the files now hold.
 
-    Earlier verdicts of the same judge by other graders stay, unless their answers changed. Each model of a judge has
-    its own files.
+    Earlier verdicts of the same judge by other graders stay, unless their answers changed, and so do those on other
+    questions if ``only`` some were judged. Each model of a judge has its own files.
 
     Raises
     ------
@@ -39,7 +44,7 @@ def keep_beside(
     check_output(verdict_file, "verdicts", [run_file])
     check_output(score_file, "scores", [run_file])
     asked = {one.name for one in graders}, {name for one in graders for name in one.measures}
-    former = Beside.read(score_file, verdict_file).without(*asked)
+    former = Beside.read(score_file, verdict_file).without(*asked, only)
     changed = former.outdated(run)
     if changed and former.scores:
         notify(
@@ -124,12 +129,14 @@ class Beside:
         said = tuple(read_verdicts([verdict_file], Problems())) if verdict_file.exists() else ()
         return cls(tuple(read_scores([score_file], Problems())), said, said)
 
-    def without(self, graders: Collection[str], measures: Collection[str]) -> Beside:
-        """Return the grades by other graders and other measures."""
+    def without(
+        self, graders: Collection[str], measures: Collection[str], only: Collection[str] | None = None
+    ) -> Beside:
+        """Return the grades by other graders and measures, and on other questions if ``only`` some were judged."""
         return replace(
             self,
-            scores=tuple(one for one in self.scores if one.measure not in measures),
-            verdicts=tuple(one for one in self.verdicts if one.grader not in graders),
+            scores=tuple(one for one in self.scores if one.measure not in measures or _is_other(one, only)),
+            verdicts=tuple(one for one in self.verdicts if one.grader not in graders or _is_other(one, only)),
         )
 
     def outdated(self, run: RunToGrade) -> set[str]:
@@ -140,6 +147,10 @@ class Beside:
     def added_to(self, graded: Graded) -> Graded:
         """Return a grading with the former scores and verdicts."""
         return replace(graded, scores=(*graded.scores, *self.scores), verdicts=(*graded.verdicts, *self.verdicts))
+
+
+def _is_other(grade: Score | Verdict, only: Collection[str] | None) -> bool:
+    return only is not None and grade.question not in only
 
 
 def _is_about(verdict: Verdict, run: RunToGrade) -> bool:
