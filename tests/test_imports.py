@@ -457,6 +457,8 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     asked["cluster"] += [("evaluate", RUNS[1], "--no-store", "--on", "dask=1")]
     asked["bulk"] += [("load", SHOP, "--bulk")]
     asked["history"] += [("report", RUNS[0], "--out"), ("report", RUNS[0], "--history", "results")]
+    asked["limits"] += [("run", SHOP, "--system", "x:y", "--max-calls", "1")]
+    asked["limits"] += [("evaluate", RUNS[1], "--no-store", "--fail-over", "latency_p95=2s")]
     asked["guide"] += [("queries", "--browser-guide", "guide"), ("query", "-e", "RETURN 1", "--open")]
     asked["workbooks"] += [("evaluate", RUNS[1], "--no-store", "--scores", "scores.xlsx")]
     for (plugin, kind), run in zip(KINDS.items(), RUNS, strict=True):
@@ -517,6 +519,7 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
     missing = [
         *(("cluster", "--on dask", -1), ("judging", "--condition training", -1), ("judging", "--min-kappa", -2)),
         ("workbooks", "reading scores.xlsx", -1),
+        ("limits", "a gate on a percentile", -1),
     ]
     for plugin, words, place in missing:
         done = without[plugin][place]
@@ -528,6 +531,7 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
         ("guide", "--browser-guide", without["guide"][-2]),
         ("guide", "--open", without["guide"][-1]),
         ("history", "--history", without["history"][-1]),
+        ("limits", "--max-calls", without["limits"][-2]),
     ):
         assert done.code == 2
         words = f"No such option: {option}; it may be an option that needs the plug-in {plugin}, which isn't there"

@@ -17,7 +17,6 @@ __all__ = [
     "multiple_testing",
     "pair_verdict",
     "paired",
-    "percentile_gates",
     "power",
     "run_differences",
     "run_gates",

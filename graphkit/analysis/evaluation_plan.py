@@ -15,7 +15,6 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.analysis.mending import MendingPlace, to_mend
-from graphkit.analysis.percentile_gates import PercentileName, measure_of, percentile_in
 from graphkit.analysis.repetitions import Repetitions, repetitions
 from graphkit.analysis.run_gates import RunGates
 from graphkit.errors import InputError
@@ -24,7 +23,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource, answering_model
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import known_measure, measure_class, parse_measure, resolve_measures
-from graphkit.records.option_values import By
+from graphkit.records.option_values import By, PercentileName, measure_of, percentile_in
 from graphkit.records.plugins import installed, load
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repetitions_by_name

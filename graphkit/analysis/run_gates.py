@@ -21,9 +21,9 @@ from graphkit.analysis.gates import (
     summary_of,
 )
 from graphkit.analysis.layers import Scorecard
-from graphkit.analysis.percentile_gates import PercentileName, measure_of, percentile_gates
 from graphkit.errors import InputError
-from graphkit.records.option_values import Seconds
+from graphkit.records.option_values import PercentileName, Seconds, measure_of
+from graphkit.records.plugins import installed, load
 from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, pooled
 from graphkit.scoring.results import Evaluation
 
@@ -39,7 +39,7 @@ class RunGates:
     ----------
     under, over, each
         The bounds of :func:`fail_under`, :func:`fail_over` and :func:`fail_question`, by the text of the measure; those
-        on means may be on percentiles, such as ``Latency_p95`` (:mod:`graphkit.analysis.percentile_gates`).
+        on means may be on percentiles, such as ``Latency_p95`` (:mod:`graphkit.plugins.limits.percentile_gates`).
     max_failed
         The limit of :func:`max_failed`.
     severe
@@ -162,8 +162,7 @@ class RunGates:
             *stale([one for one in results if self.stale or (self.asked and one.invalid)], self.allow_stale),
             *fail_under(bounded, under, sure=self.sure),
             *fail_over(bounded, over, sure=self.sure),
-            *percentile_gates("fail-under", self.under, singly),
-            *percentile_gates("fail-over", self.over, singly),
+            *self._of_percentiles(singly),
             *fail_question(results, self.each),
             *max_failed(whole, self.max_failed, [*held, *(weighed if self.severe else ())]),
             *self._scored(whole, dict.fromkeys(measure_of(name) for name, _ in bounds)),
@@ -174,6 +173,16 @@ class RunGates:
             self._of_system(one, repeated[one.run]) if one.run in repeated and one.percentile is None else one
             for one in figures
         ]
+
+    def _of_percentiles(self, runs: Mapping[str, Sequence[Evaluation]]) -> list[GateOutcome]:
+        """Return the outcomes of bounds on percentiles, which a plug-in holds."""
+        both = (("fail-under", self.under), ("fail-over", self.over))
+        bounds = [(gate, *one) for gate, some in both for one in some if isinstance(one[0], PercentileName)]
+        if not bounds:
+            return []
+        gates = load(installed("graphkit.gates")["percentile"], InputError, "a gate on a percentile")
+        found: list[GateOutcome] = gates(bounds, runs)
+        return found
 
     def _passing(self, result: Evaluation, systems: Mapping[str, RepeatedSystem]) -> Evaluation:
         """Return the result whose means the bounds hold: that of pass^k if it is asked for."""

@@ -12,26 +12,18 @@ from typing import TYPE_CHECKING, Protocol
 import typer
 
 from graphkit.cli.base import added, command, option, options_of, present, print_line, print_problems, say
-from graphkit.cli.options import DATASET_FOLDER, MAX_COST, SEED, WHERE, ExecutorOptions, ReadingOptions
+from graphkit.cli.options import DATASET_FOLDER, SEED, WHERE, ExecutorOptions, ReadingOptions
 from graphkit.errors import InputError
-from graphkit.records.option_values import timed
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.records.usage import Prices
     from graphkit.systems.importing import System
-    from graphkit.systems.run_budget import RunBudget
-    from graphkit.systems.runner import Limits
+    from graphkit.systems.runner import CallBudget, Limits
     from graphkit.systems.session import Plan, RunSummary, Session
 
 #: The exit codes after Ctrl-C, as in shells, and of a run that a limit stopped.
 INTERRUPTED, STOPPED = 130, 1
-
-
-def _time(text: str) -> float:
-    if not 0 <= (found := timed(text)) < math.inf:
-        raise InputError(f"--max-time takes a time such as 90s, 30min or 2h, not {text!r}")
-    return found
 
 
 @dataclass(frozen=True)
@@ -82,21 +74,16 @@ class TryOptions:
         return Limits(self.concurrency, self.timeout, self.retries)
 
 
-@dataclass(frozen=True)
-class BudgetOptions:
-    """Limits on all calls of the command, and how many there would be."""
+class CallLimits(Protocol):
+    """Limits on the calls of a run, with their options, by a plug-in (entry points of ``graphkit.options.run``)."""
 
-    max_cost: float | None = MAX_COST
-    max_calls: int | None = option("--max-calls N", "Stop before more than N calls; each try is one.", min=0)
-    max_time: float | None = option("--max-time TIME", "Begin no call after TIME, such as 30min.", parser=_time)
-    dry_run: bool = option("--dry-run", "Print how many calls this would make; ask nothing.")
+    def counted(self, session: Session) -> bool:
+        """Print how many calls there would be, if that is all that is asked for, and return whether it is."""
+        ...
 
-    def budget(self) -> RunBudget | None:
-        """Return the budget of the library; None without a limit."""
-        from graphkit.systems.run_budget import RunBudget
-
-        limits = self.max_cost, self.max_calls, self.max_time
-        return None if limits == (None, None, None) else RunBudget(*limits)
+    def budget(self) -> CallBudget | None:
+        """Return what the calls may take; None without a limit."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -127,7 +114,7 @@ def run(
     baselines: dict[str, Condition] = added("graphkit.conditions"),
     drawn: SampleOptions,
     tries: TryOptions,
-    stops: BudgetOptions,
+    limiting: dict[str, CallLimits] = added("graphkit.options.run"),
     prices: PriceOptions,
     reading: ReadingOptions,
     workers: ExecutorOptions,
@@ -163,10 +150,9 @@ def run(
         session = Session(
             source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say
         )
-    if stops.dry_run:
-        _show_calls(session)
+    if any(one.counted(session) for one in limiting.values()):
         return
-    session.budget = stops.budget()
+    session.budget = next((found for one in limiting.values() if (found := one.budget()) is not None), None)
     with redirect_stdout(sys.stderr):
         done, summaries = _asked(session, len(planned.questions) * len(chosen), workers.on, resources)
     print_problems(problems)
@@ -181,19 +167,6 @@ def run(
         say(f"{ended}; run the same command again to continue")
         raise typer.Exit(STOPPED)
     require_answers(summaries)
-
-
-def _show_calls(session: Session) -> None:
-    """Print how many calls are left, of each run and in all, and what they cost at most if that is known."""
-    runs, more = session.expected(), session.limits.retries
-    lines = [
-        f"{name}: {counted(one.calls, 'call')}, {one.kept} kept"
-        + ("" if one.most_cost is None else f", at most about {one.most_cost:.4g}")
-        for name, one in runs.items()
-    ]
-    calls = sum(one.calls for one in runs.values())
-    lines.append(f"{counted(calls, 'call')} in all" + (f", and up to {calls * more} more tries" if more else ""))
-    present(lines, {"calls": calls, "runs": {name: one._asdict() for name, one in runs.items()}})
 
 
 def _condition(text: str, baselines: Mapping[str, Condition], limits: Limits) -> System:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import PurePath
 from typing import Literal, NamedTuple
 
@@ -88,6 +89,38 @@ def bound(option: str) -> Callable[[str], Bound]:
         return Bound(own, number)
 
     return read
+
+
+_PERCENTILE = re.compile(r"(?P<measure>.+)_p(?P<percent>\d{1,2}(?:\.\d+)?)", re.IGNORECASE | re.DOTALL)
+
+
+class PercentileName(str):
+    """The name of a percentile in results, such as ``Latency_p95``, with its measure and its percentage."""
+
+    measure: str
+    percent: Fraction
+
+    @classmethod
+    def of(cls, measure: str, percent: Fraction) -> PercentileName:
+        """Return the name of a percentile of a measure."""
+        name = cls(f"{measure}_p{float(percent):g}")
+        name.measure, name.percent = measure, percent
+        return name
+
+
+def percentile_in(text: str) -> tuple[str, Fraction] | None:
+    """Return the measure and the percentage in the text of a percentile above 0; None for any other text.
+
+    >>> percentile_in("latency_p95"), percentile_in("nDCG@10_p99.9"), percentile_in("RR"), percentile_in("RR_p0")
+    (('latency', Fraction(95, 1)), ('nDCG@10', Fraction(999, 10)), None, None)
+    """
+    found = _PERCENTILE.fullmatch(text)
+    return None if found is None or not Fraction(found["percent"]) else (found["measure"], Fraction(found["percent"]))
+
+
+def measure_of(name: str) -> str:
+    """Return the measure of a percentile's name, or the name of a measure as it is."""
+    return name.measure if isinstance(name, PercentileName) else name
 
 
 class Share(NamedTuple):

@@ -27,6 +27,11 @@ _KINDS: Mapping[str, NameKind] = {
     **dict.fromkeys(("question", "text", *_OWN, *_SLICES), TEXT),
     **dict.fromkeys(_COUNTS, NUMBER),
 }
+#: What filters of the page and of --keep name of an answer.
+_RESULTS = (
+    *("run", "answer", "path", "stage", "missed", "failures", "failed", "absent", "invalid", "complete", "luck"),
+    *("incoherent", "off_pin", "cause", "turn", "unlogged"),
+)
 _REMEDY = "Name what the dataset says of a question: " + ", ".join(_KINDS) + "."
 
 
@@ -88,9 +93,8 @@ def _read(text: str) -> FilterExpression:
         if expression.asks_other_runs:
             raise InputError("any(...) asks several runs, and --where is about questions", where=f"--where {text}")
         from graphkit.records.models import Difficulty
-        from graphkit.scoring.selection import FIELDS
 
-        results = [*FIELDS, *(name for name in expression.names if measure_class(name) is not None)]
+        results = [*_RESULTS, *(name for name in expression.names if measure_class(name) is not None)]
         kinds: dict[str, NameKind] = {**dict.fromkeys(results, "result"), **_KINDS}
         return expression.bound(kinds, {"difficulty": get_args(Difficulty)})
     except FilterError as error:

@@ -29,8 +29,7 @@ from graphkit.shards.work import in_order
 from graphkit.systems.answers import line_of
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, load_system
-from graphkit.systems.run_budget import RunBudget
-from graphkit.systems.runner import Limits, Runner, Task
+from graphkit.systems.runner import CallBudget, Limits, Runner, Task
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class RunnerOnExecutor:
     problems: Problems
     host: str
     notify: Callable[[str], None]
-    budget: RunBudget | None = None
+    budget: CallBudget | None = None
 
     async def run(self, jobs: Sequence[Task]) -> None:
         """Run all tasks.

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from graphkit.files.problems import Problems
 from graphkit.records.models import Answer, Question
@@ -35,6 +35,20 @@ class Limits:
     timeout: float = 120.0
     retries: int = 0
     backoff: float = 0.5
+
+
+class CallBudget(Protocol):
+    """What the calls of a run may take; ``stopped`` is the limit that was reached, as the user gave it."""
+
+    stopped: str | None
+
+    async def begin(self, run: str, question: str) -> bool:
+        """Return whether a call may begin, and count it."""
+        ...
+
+    def end(self, run: str, question: str, answer: Answer) -> None:
+        """Count what a question took, whose record is kept; raise InputError if a limit can't be held."""
+        ...
 
 
 @dataclass(frozen=True)

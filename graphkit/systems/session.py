@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from graphkit.errors import GraphkitError, InputError
 from graphkit.files.assets import refuse_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
-from graphkit.files.reading import RecordReader
 from graphkit.records.models import Answer, Question
 from graphkit.records.notebook_html import block
-from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
 from graphkit.records.words import counted
 from graphkit.shards import event_loop
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, repeated, run_name, system_of
-from graphkit.systems.run_budget import RunBudget
 from graphkit.systems.runfile import RunFile
-from graphkit.systems.runner import Limits, Runner, Task
+from graphkit.systems.runner import CallBudget, Limits, Runner, Task
 from graphkit.systems.sampling import margin, sample
 
 #: A function to call with each new record.
@@ -64,14 +61,6 @@ class Plan:
             "difficulties": self.difficulties,
             "margin": self.margin,
         }
-
-
-class ExpectedCalls(NamedTuple):
-    """How many questions a run has yet to ask, how many it has kept, and the most that the calls cost if known."""
-
-    calls: int
-    kept: int
-    most_cost: float | None
 
 
 @dataclass(frozen=True)
@@ -198,7 +187,7 @@ class Session:
     retry_failed: bool = False
     problems: Problems = field(default_factory=Problems)
     notify: Callable[[str], None] = lambda _: None
-    budget: RunBudget | None = None
+    budget: CallBudget | None = None
     files: dict[str, RunFile] = field(default_factory=dict)
     _stacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -226,30 +215,12 @@ class Session:
         """Return the number of questions that each run still has to ask."""
         return Counter(job.system.name for job in self._jobs())
 
-    def expected(self) -> dict[str, ExpectedCalls]:
-        """Return the calls that each run has yet to make, by its file as it is; nothing is asked or written.
-
-        A record that can't be read counts as none: the run itself says what is wrong with it.
-        """
-        found = {}
-        for system in self.systems:
-            whole: dict[str, bool] = {}
-            if (path := self.out / f"{system.name}.jsonl").is_file():
-                for _, one in RecordReader(path, AnswerStruct, Problems("skip")):
-                    whole[one.question_id] = one.error is None or not self.retry_failed
-            left = [question for question in self.plan.questions if not whole.get(question.id)]
-            estimate = getattr(system.call, "most_cost", None)  # of a condition that knows what it asks
-            costs = [] if estimate is None else [estimate(question, self.prices) for question in left]
-            cost = None if estimate is None or None in costs else math.fsum(costs)
-            found[system.name] = ExpectedCalls(len(left), len(self.plan.questions) - len(left), cost)
-        return found
-
     def run(
         self, advance: Advance, on: str | Executor | None = None, resources: Mapping[str, float] | None = None
     ) -> bool:
         """Ask the questions that are left, and sort the files. Return False if Ctrl-C stopped it; records are kept.
 
-        A ``budget`` may end it before: it says so then (:attr:`RunBudget.stopped`).
+        A ``budget`` may end it before: it says so then (:attr:`CallBudget.stopped`).
 
         ``on`` names the executor whose workers ask them, see :func:`graphkit.shards.executors.opened_executor`.
 
@@ -374,7 +345,7 @@ class RunOptions(TypedDict, total=False):
     strict: bool
     executor: str | Executor | None
     resources: Mapping[str, float]
-    budget: RunBudget | None
+    budget: CallBudget | None
 
 
 def run_systems(

@@ -12,7 +12,6 @@ from pathlib import Path
 from graphkit import __version__
 from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.layers import Scorecard, score_layers
-from graphkit.analysis.percentile_gates import measure_of
 from graphkit.errors import one_line
 from graphkit.files.dataset import Dataset
 from graphkit.files.file_locks import locked
@@ -27,6 +26,7 @@ from graphkit.plugins.testing.recorded_answers import Again, SystemUnderTest
 from graphkit.plugins.testing.recorded_grades import AskedJudge, scores_beside
 from graphkit.plugins.testing.thresholds import GivenThresholds, Threshold
 from graphkit.plugins.testing.verdict_record import FAILED, PASSED, SKIPPED, RecordedVerdicts
+from graphkit.records.option_values import measure_of
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation
 

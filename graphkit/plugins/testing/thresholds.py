@@ -14,9 +14,9 @@ from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.gates import stale
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
-from graphkit.analysis.percentile_gates import measure_of
 from graphkit.analysis.run_gates import RunGates
 from graphkit.measures.registry import lower_is_better, parse_measure
+from graphkit.records.option_values import measure_of
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import FailedAs
 from graphkit.scoring.options import EvaluationOptions

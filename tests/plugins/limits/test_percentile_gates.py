@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphkit.analysis.percentile_gates import nearest_rank
+from graphkit.plugins.limits.percentile_gates import nearest_rank
 from tests.helpers.cli import inside, tiny
 from tests.helpers.properties import examples
 

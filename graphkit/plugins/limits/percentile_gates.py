@@ -1,9 +1,8 @@
-"""Gates on percentiles, such as ``Latency_p95``: a value that so many percent of the questions don't pass."""
+"""Gates on percentiles, such as ``Latency_p95``: the value that so many percent of the questions don't exceed."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -11,40 +10,10 @@ from graphkit.analysis.gate_outcomes import NAMED, GateOutcome
 from graphkit.analysis.gates import left_out, nothing_scored, summary_of
 from graphkit.measures.registry import lower_is_better, worst_of
 from graphkit.records.bounds import over, under
+from graphkit.records.option_values import PercentileName
 from graphkit.records.unanswered import counted_value
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation
-
-_NAME = re.compile(r"(?P<measure>.+)_p(?P<percent>\d{1,2}(?:\.\d+)?)", re.IGNORECASE | re.DOTALL)
-
-
-class PercentileName(str):
-    """The name of a percentile in results, such as ``Latency_p95``, with its measure and its percentage."""
-
-    measure: str
-    percent: Fraction
-
-    @classmethod
-    def of(cls, measure: str, percent: Fraction) -> PercentileName:
-        """Return the name of a percentile of a measure."""
-        name = cls(f"{measure}_p{float(percent):g}")
-        name.measure, name.percent = measure, percent
-        return name
-
-
-def percentile_in(text: str) -> tuple[str, Fraction] | None:
-    """Return the measure and the percentage in the text of a percentile above 0; None for any other text.
-
-    >>> percentile_in("latency_p95"), percentile_in("nDCG@10_p99.9"), percentile_in("RR"), percentile_in("RR_p0")
-    (('latency', Fraction(95, 1)), ('nDCG@10', Fraction(999, 10)), None, None)
-    """
-    found = _NAME.fullmatch(text)
-    return None if found is None or not Fraction(found["percent"]) else (found["measure"], Fraction(found["percent"]))
-
-
-def measure_of(name: str) -> str:
-    """Return the measure of a percentile's name, or the name of a measure as it is."""
-    return name.measure if isinstance(name, PercentileName) else name
 
 
 def nearest_rank(values: Iterable[float], percent: Fraction) -> float:
@@ -58,15 +27,16 @@ def nearest_rank(values: Iterable[float], percent: Fraction) -> float:
 
 
 def percentile_gates(
-    gate: str, bounds: Iterable[tuple[str, float]], runs: Mapping[str, Sequence[Evaluation]]
+    bounds: Iterable[tuple[str, PercentileName, float]], runs: Mapping[str, Sequence[Evaluation]]
 ) -> list[GateOutcome]:
     """Check percentiles against lower bounds (``fail-under``) or upper ones; a measure without any value fails.
 
     A failed, missing or unlogged question counts as the worst value: as an infinite one where the measure has none.
-    ``runs`` are the results by run; of a repeated system, those of all its repetitions, whose answers count singly.
+    ``bounds`` begin with the gate. ``runs`` are the results by run; of a repeated system, those of all its repetitions,
+    whose answers count singly.
     """
-    named = [(name, bound) for name, bound in bounds if isinstance(name, PercentileName)]
-    return [_held(gate, run, results, *bound) for run, results in runs.items() for bound in named]
+    every = [*bounds]
+    return [_held(gate, run, some, name, bound) for run, some in runs.items() for gate, name, bound in every]
 
 
 def _held(gate: str, run: str, results: Sequence[Evaluation], name: PercentileName, bound: float) -> GateOutcome:
