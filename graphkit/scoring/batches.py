@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -152,15 +152,10 @@ class BatchScorer:
             places=joined.places,
             runs=scorer.runs,
             answers=[*self._pack(kept)],
-            names=self._names(joined.numbers),
+            names=list(joined.numbers) if scorer.job.describe is not None else [],
             described=scorer.described,
             gold=scorer.gold,
         )
-
-    def _names(self, numbers: Iterable[str]) -> list[str]:
-        only = self.scorer.job.only
-        names = numbers if self.scorer.job.describe is not None else ()
-        return [name for name in names if only is None or name in only.ids]
 
     def _pack(self, answers: Sequence[AnswerStruct]) -> Iterator[tuple[bytes, int]]:
         for begin in range(0, len(answers), TOGETHER):

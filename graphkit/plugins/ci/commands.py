@@ -219,10 +219,12 @@ def _compared_with(first: str, settings: CiSettings, evaluated: EvaluatedRuns) -
     if not plan.gates.quality:  # --compare replaces the default, which is one
         say("warning: no gate on how the measures differ from the baseline, such as --fail-on-regression")
     found = plan.compared(Problems(evaluated.plan.options.on_error, strict=evaluated.plan.options.strict))
-    gates = plan.gates.outcomes(found)
+    gates = plan.stated(plan.gates.outcomes(found))
     for message in plan.brief_messages(found):
         say(message)
-    return JobComparison(gates, commented(plan, found, [*evaluated.gates, *gates]), found.as_json())
+    return JobComparison(
+        gates, commented(plan, found, [*evaluated.gates, *gates]), found.as_json() | plan.part_as_json()
+    )
 
 
 @contextmanager

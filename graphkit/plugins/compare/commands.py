@@ -32,6 +32,7 @@ from graphkit.cli.options import (
     MEASURE,
     SEED,
     UNTYPED,
+    WHERE,
     ExecutorOptions,
     FailedAs,
     ReadingOptions,
@@ -56,6 +57,7 @@ class ComparingOptions:
     measure: list[str] | None = MEASURE
     primary: str | None = option("--first MEASURE", "Test this measure alone: the others are shown, and don't decide.")
     by: By | None = BY
+    where: str | None = WHERE
     cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
         "--cluster", "Take questions of one repository, set of repositories, category or group as dependent."
     )
@@ -198,7 +200,7 @@ def compare(
     problems, more = reading.problems(), "" if dataset is None else option_text("dataset", dataset)
     with shown_progress(title) as progress, open_graph() if plan.of_graph_runs else nullcontext() as store:
         compared = plan.compared(problems, store, progress)
-        outcomes = plan.gates.outcomes(compared)
+        outcomes = plan.stated(plan.gates.outcomes(compared))
         if how.out:
             write_tables(how.out, RunMeans.of({(0, 1): compared}, draws_of(plan.pairing)), [compared.verdict])
         lines = [line for one in additions.values() for line in one.write(plan, compared, outcomes)]
@@ -209,7 +211,7 @@ def compare(
     shown = partial(print_drawn, lines) if lines else partial(_print_whole, compared, outcomes)
     if brief is not None:
         shown = partial(_print_brief, brief, outcomes, taken)
-    present(shown, compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
+    present(shown, compared.as_json() | plan.part_as_json() | {"gates": [gate.as_json() for gate in outcomes]})
     hold(outcomes, brief=not full)
 
 
@@ -280,6 +282,7 @@ def planned(
         untyped=how.untyped,
         gates=ComparisonGates(**vars(gates) | {"allow_lost": gates.allow_lost or ()}),
         scores=how.scores or (),
+        where=how.where,
     )
 
 

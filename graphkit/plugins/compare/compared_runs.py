@@ -25,6 +25,7 @@ from graphkit.records.structs import AnswerStruct
 from graphkit.records.unanswered import NOT_LOGGED, FailedAs
 from graphkit.records.usage import Spread
 from graphkit.records.words import counted
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.relation_counts import RelationCounts
 
@@ -69,12 +70,15 @@ class RunUsage(NamedTuple):
     answered: Collection[str]
 
     @classmethod
-    def of_files(cls, files: Iterable[tuple[Path, Dataset]]) -> RunUsage:
-        """Return the usage of a run, or of the repetitions of a system, of which each file is one."""
+    def of_files(cls, files: Iterable[tuple[Path, Dataset]], only: ChosenQuestions | None = None) -> RunUsage:
+        """Return the usage of a run, or of the repetitions of a system, of which each file is one.
+
+        ``only`` some questions count, or all.
+        """
         return cls.mean(
             cls.of_records(
                 (answer for _, answer in records_of(file, Problems("skip"), questions=dataset.questions_file)),
-                {question.id for question in dataset.every_question()},
+                only.ids if only is not None else {question.id for question in dataset.every_question()},
             )
             for file, dataset in files
         )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.analysis.config import COMPARED
+from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.errors import InputError
 from graphkit.files.assets import located
 from graphkit.files.dataset import Dataset
@@ -27,6 +30,7 @@ from graphkit.plugins.compare.sample_plans import require_difference
 from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.words import counted
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.evaluate import evaluate
 from graphkit.scoring.further_measures import measures_of_texts
 from graphkit.scoring.results_folder import holds_results
@@ -53,9 +57,13 @@ class ComparisonPlan:
     gates: ComparisonGates = field(default_factory=ComparisonGates)
     scores: Sequence[Path] = ()
     known: ScoredOnce = field(default_factory=ScoredOnce, repr=False, compare=False)
+    where: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what can't be planned or compared."""
+        if self.where is not None and (self.scores or self.of_folders or not self.of_run_files):
+            what = "--where picks questions of run files, which are scored anew"
+            raise InputError(what, remedy="Name two files of runs, without --scores and --engine.")
         if self.difference is not None:
             require_difference(self.difference)
         files = [file for name in (self.first, self.second) for file in repeated_files(located(name))]
@@ -91,6 +99,23 @@ class ComparisonPlan:
                 f"--untyped compares edges anew, and {what} hold none",
                 remedy="Compare the run files, or what `graphkit evaluate --untyped` gives.",
             )
+
+    @cached_property
+    def chosen(self) -> ChosenQuestions | None:
+        """The questions to compare on, by the dataset of the second run; None for all."""
+        if self.where is None:
+            return None
+        file = next(iter(repeated_files(located(self.second))))
+        return ChosenQuestions.of(Dataset.of_run(file, self.dataset), self.where)
+
+    def part_as_json(self) -> dict[str, Any]:
+        """Return what JSON says of the picked questions; nothing for all."""
+        return {} if self.chosen is None else {"where": self.chosen.as_json()}
+
+    def stated(self, outcomes: Sequence[GateOutcome]) -> list[GateOutcome]:
+        """Return the outcomes of gates with the part of the questions that they hold for."""
+        part = "" if self.chosen is None else f"; {self.chosen}"
+        return [dataclasses.replace(one, what=f"{one.what}{part}") for one in outcomes]
 
     @property
     def of_run_files(self) -> bool:
@@ -161,6 +186,7 @@ class ComparisonPlan:
                 gold_changed=self.gold_changed,
                 progress=progress,
                 known=self.known,
+                where=self.chosen,
                 **self.pairing,
             )
         if self.difference is not None:
@@ -202,7 +228,10 @@ class ComparisonPlan:
         """Return the warnings that :func:`~graphkit.plugins.compare.comparison_findings.comparison_brief` leaves."""
         warnings = [f"warning: {warning}" for warning in self.limits(compared)]
         warnings += [f"warning: {one}" for one in compared.lost_in_words()]
-        return [*warnings, *(f"note: {note}" for note in self.gates.notes(compared))]
+        return [*self._part(), *warnings, *(f"note: {note}" for note in self.gates.notes(compared))]
+
+    def _part(self) -> list[str]:
+        return [] if self.chosen is None else [f"note: {self.chosen}"]
 
     @staticmethod
     def limits(compared: RunComparison) -> list[str]:
@@ -224,4 +253,4 @@ class ComparisonPlan:
                 was, them = ("was", "is") if count == 1 else ("were", "are")
                 questions = counted(count, "question")
                 found.append(f"note: {names}: {questions} {was} scored in {where}, and {them} not compared")
-        return [*found, *(f"note: {note}" for note in self.gates.notes(compared))]
+        return [*self._part(), *found, *(f"note: {note}" for note in self.gates.notes(compared))]

@@ -31,6 +31,7 @@ from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.evaluate import evaluate_pass
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import QuestionClusters
@@ -56,6 +57,7 @@ def compare_files(
     gold_changed: bool = False,
     progress: Progress = quiet,
     known: ScoredOnce | None = None,
+    where: ChosenQuestions | None = None,
     **options: Unpack[PairingOptions],
 ) -> RunComparison:
     """Score two run logs, and compare them on the questions that both were asked and scored on.
@@ -70,6 +72,8 @@ def compare_files(
         Where the gold differs, score both by that of the second run, and not by that of the first.
     known
         The logs of earlier comparisons by the same measures, which aren't read and scored again.
+    where
+        Compare on these questions alone.
     options
         See :class:`~graphkit.plugins.compare.run_pairs.PairingOptions`.
 
@@ -90,13 +94,13 @@ def compare_files(
             "--baseline-dataset.",
         )
     gold = GoldOfBoth.read(before.dataset, after.dataset) if two else None
-    how = EvaluationOptions(measures=measures, on_error=problems.on_error, strict=problems.strict)
+    how = EvaluationOptions(measures=measures, on_error=problems.on_error, strict=problems.strict, where=where)
     own_name = None
     if baseline_dataset is not None and before.name is not None and before.name == after.name:
         own_name = f"{before.name} (baseline)"
     else:
         refuse_one_name((one.file, one.name) for one in (before, after))
-    differing = [] if gold is None else gold.differing()
+    differing = [] if gold is None else [one for one in gold.differing() if where is None or one in where.ids]
     with _asked_by_one_gold(before, after, gold, differing, gold_changed) as (old_asked, new_asked):
         old = known.scored(old_asked, how, problems, progress, name=own_name, baseline=baseline)
         new = known.scored(new_asked, how, problems, progress)
@@ -106,8 +110,8 @@ def compare_files(
         source = _logs_source((old_asked, new_asked), (old, new), options)
         source = dataclasses.replace(
             source,
-            first=dataclasses.replace(source.first, usage=before.usage),
-            second=dataclasses.replace(source.second, usage=after.usage, explain=after.explainer()),
+            first=dataclasses.replace(source.first, usage=partial(before.usage, where)),
+            second=dataclasses.replace(source.second, usage=partial(after.usage, where), explain=after.explainer()),
             commands=(before.failures, after.failures),
             gold_change=None if gold is None else _gold_change(gold, after, differing, gold_changed),
         )
@@ -205,9 +209,9 @@ class RunLogs:
         whole = pooled(system, results, baseline=baseline)
         return ScoredLogs(whole, RepeatedSystem(system, tuple(results), whole))
 
-    def usage(self) -> RunUsage:
-        """Read what the answers took."""
-        return RunUsage.of_files((file, self.dataset) for file in self.files)
+    def usage(self, where: ChosenQuestions | None = None) -> RunUsage:
+        """Read what the answers took, those to some questions or all."""
+        return RunUsage.of_files(((file, self.dataset) for file in self.files), where)
 
     def explainer(self) -> Callable[[str, str], Explanation] | None:
         """Return the function that explains a question of a file; None for a pipe."""
