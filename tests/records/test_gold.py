@@ -25,6 +25,7 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "category": ("calls", "reads"),
     "difficulty": ("easy", "hard"),
     "group": ("g", "h"),
+    "split": ("dev", "test"),
     "stack": ("s1", "s2"),
     "gold_answer": ("x", "y"),
     "expected_output": ("x", "y"),
@@ -48,7 +49,7 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "code_language": ("python", "javascript"),
 }
 WHOLE = {name: value for name, (value, _) in FIELDS.items()}
-SAID = ("id", "question", "category", "difficulty", "group")
+SAID = ("id", "question", "category", "difficulty", "group", "split")
 
 
 def read(fields: dict[str, Any]) -> QuestionStruct:
