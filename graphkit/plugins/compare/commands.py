@@ -202,7 +202,8 @@ def compare(
         compared = plan.compared(problems, store, progress)
         outcomes = plan.stated(plan.gates.outcomes(compared))
         if how.out:
-            write_tables(how.out, RunMeans.of({(0, 1): compared}, draws_of(plan.pairing)), [compared.verdict])
+            means = RunMeans.of({(0, 1): compared}, draws_of(plan.pairing), plan.chosen)
+            write_tables(how.out, means, [compared.verdict])
         lines = [line for one in additions.values() for line in one.write(plan, compared, outcomes)]
         whole = bool(lines) or full or as_json()
         brief = None if whole else comparison_brief(compared, outcomes, second, more, _explains(compared))

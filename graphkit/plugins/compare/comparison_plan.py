@@ -57,7 +57,7 @@ class ComparisonPlan:
     gates: ComparisonGates = field(default_factory=ComparisonGates)
     scores: Sequence[Path] = ()
     known: ScoredOnce = field(default_factory=ScoredOnce, repr=False, compare=False)
-    where: str | None = None
+    where: str | ChosenQuestions | None = None
 
     def __post_init__(self) -> None:
         """Refuse what can't be planned or compared."""

@@ -21,7 +21,18 @@ from graphkit.records.words import counted
 
 _COLUMNS = (
     *("measure", "by", "slice", "run", "mean", "low", "high", "compared", "scored", "worst", "questions", "best"),
-    *("better_than", "worse_than", "against", "correction", "failed_as", "dataset", "resamples", "seed", "graphkit"),
+    *(
+        "better_than",
+        "worse_than",
+        "against",
+        "correction",
+        "failed_as",
+        "where",
+        "dataset",
+        "resamples",
+        "seed",
+        "graphkit",
+    ),
 )
 
 #: What TeX reads otherwise than it is written.
@@ -155,6 +166,7 @@ def _rows(means: RunMeans) -> Iterator[dict[str, Any]]:
     pair = means.any_pair
     same = {
         **{"by": means.by, "against": means.baseline, "correction": means.correction, "failed_as": pair.failed_as},
+        **{"where": means.part and means.part.filter},
         **{"dataset": pair.dataset, **means.draws._asdict(), "graphkit": __version__},
     }
     for one in means.as_json()["means"]:

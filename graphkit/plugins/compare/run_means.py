@@ -19,6 +19,7 @@ from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.records.bounds import equal
 from graphkit.records.option_values import By
 from graphkit.records.words import counted, short_shas
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.clustered_intervals import clustered_mean_interval
 from graphkit.scoring.intervals import mean_interval
 from graphkit.scoring.slices import overlap_in_words
@@ -94,13 +95,16 @@ class RunMeans:
 
     pairs: Mapping[tuple[int, int], RunComparison]
     draws: Draws
+    part: ChosenQuestions | None = None
     groups: tuple[MeansOfGroup, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, pairs: Mapping[tuple[int, int], RunComparison], draws: Draws) -> RunMeans:
-        """Return the means of compared runs."""
-        found = cls(pairs, draws)
-        return cls(pairs, draws, (*found._groups(),))
+    def of(
+        cls, pairs: Mapping[tuple[int, int], RunComparison], draws: Draws, part: ChosenQuestions | None = None
+    ) -> RunMeans:
+        """Return the means of compared runs, perhaps on a ``part`` of the questions."""
+        found = cls(pairs, draws, part)
+        return cls(pairs, draws, part, (*found._groups(),))
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
@@ -181,6 +185,8 @@ class RunMeans:
             "Bold: the best mean, whether or not it differs clearly from the others" if bold else "",
             f"{self.legend[0].upper()}{self.legend[1:]}, by the paired randomisation test",
         ]
+        if self.part is not None:
+            found.insert(1, f"Compared {self.part}")
         if one.primary is not None:
             found.append(f"{one.primary} is tested alone, without correction for the other measures")
         if self.by is not None:
@@ -231,6 +237,7 @@ class RunMeans:
             "runs": list(self.runs),
             "against": self.baseline,
             "correction": self.correction,
+            **({} if self.part is None else {"where": self.part.as_json()}),
             "overlap": self.overlap or None,
             "means": [
                 {

@@ -85,10 +85,11 @@ class SeveralPlan:
         InputError
             A run or option can't be used, or there is nothing to compare.
         """
-        plan = self
+        chosen = self.plan.chosen
+        plan = dataclasses.replace(self, plan=dataclasses.replace(self.plan, where=chosen))
         if store is not None:  # each file is scored and kept once
             plan = dataclasses.replace(
-                self, runs=tuple(self.plan.kept(store, run, problems, progress) for run in self.runs)
+                plan, runs=tuple(self.plan.kept(store, run, problems, progress) for run in self.runs)
             )
         found, outcomes, told = {}, [], problems
         for pair in plan.pairs:
@@ -98,8 +99,9 @@ class SeveralPlan:
             # Scores, folders and the graph are read anew for each pair, and their problems are known.
             told = problems if one.of_run_files else Problems(problems.on_error, strict=problems.strict)
             if self.plan.gates.asked:
-                outcomes.append(tuple(self.plan.gates.outcomes(one.compared(told, store, progress))))
-        return SeveralRuns(RunMeans.of(found, draws_of(self.plan.pairing)), tuple(outcomes), self)
+                held = self.plan.gates.outcomes(one.compared(told, store, progress))
+                outcomes.append(tuple(one.stated(held)))
+        return SeveralRuns(RunMeans.of(found, draws_of(self.plan.pairing), chosen), tuple(outcomes), self)
 
     def _pair(self, first: int, second: int) -> ComparisonPlan:
         return dataclasses.replace(self.plan, first=self.runs[first], second=self.runs[second])

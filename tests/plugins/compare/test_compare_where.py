@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,26 @@ def test_a_part_decides(two: list[Path], tmp_path: Path, split: str, count: int,
 def test_mistakes(two: list[Path], tmp_path: Path, arguments: tuple[str, ...], reported: str) -> None:
     """What isn't known before scoring, or can't be filtered, is refused."""
     assert reported in inside("compare", *two, *arguments, cwd=tmp_path, code=2).err
+
+
+def test_tables_of_several_runs_state_the_part(two: list[Path], tmp_path: Path) -> None:
+    """On dev b walks nothing: c, whose answers are those of a, beats it there. Tables, gates and JSON say the part."""
+    third = two[0].with_name("c.jsonl")
+    third.write_text(two[0].read_text("utf-8").replace('"run": "a"', '"run": "c"').replace('"run":"a"', '"run":"c"'))
+    where = "split == 'dev'"
+    tables = [word for ending in ("tex", "csv", "md") for word in ("-o", f"t.{ending}")]
+    asked = ("compare", *two, third, "--against", two[0], "-m", "EdgeRecall", "--where", where, *tables)
+    done = inside(*asked, "--fail-on-drop", "0.1", "--json", cwd=tmp_path, code=1)
+    found, part = done.object(), f"over 8 of 10 questions, {where}"
+    assert found["where"] == {"filter": where, "questions": 8, "of": 10}
+    assert [(one["run"], one["mean"], one["compared"]) for one in found["means"]] == [
+        ("a", 1, 8),
+        ("b", 0, 8),
+        ("c", 1, 8),
+    ]
+    assert {(gate["run"], gate["passed"]) for gate in found["gates"]} >= {("b", False), ("c", True)}
+    assert all(gate["what"].endswith(f"; {part}") for gate in found["gates"])
+    assert done.err.count(f"note: {part}") == 1
+    assert f"Compared {part}" in (tmp_path / "t.md").read_text("utf-8")
+    assert "Compared over 8 of 10 questions, split ==" in (tmp_path / "t.tex").read_text("utf-8")
+    assert {one["where"] for one in csv.DictReader((tmp_path / "t.csv").open())} == {where}
