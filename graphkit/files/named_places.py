@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from graphkit.files.jsonl import raw_lines
-from graphkit.records.ids import Places, RepositoryRules
+from graphkit.files.jsonl import raw_lines, stem_of
+from graphkit.records.ids import Places, RepositoryRules, Stated, StatedArtifact
 from graphkit.records.structs import ArtifactStruct, QuestionStruct
 
 #: How many questions decide whether ids contain repositories.
@@ -24,13 +24,15 @@ class _Expected(msgspec.Struct):
 
 
 class _Place(msgspec.Struct):
-    """The repository, path, symbol and kind of an artifact."""
+    """The fields of an artifact that tell where it lies."""
 
     id: str
     repo: str | None = None
     path: str | None = None
     symbol: str | None = None
     kind: str | None = None
+    line: int | None = None
+    end_line: int | None = None
 
 
 class _Commits(msgspec.Struct):
@@ -63,7 +65,7 @@ class NamedPlaces:
 
     def places(self) -> Places:
         """Return the places of nodes; what they need is read when it is first asked for."""
-        return Places(self.files, self.repositories)
+        return Places(self.files, self.repositories, self.stated)
 
     def files(self, places: Places) -> Iterator[str]:
         """Yield the files as ``repo/path``, some more than once."""
@@ -99,9 +101,19 @@ class NamedPlaces:
             names.update(question.commits)
         return RepositoryRules.inferred(ids, stated, names, kinds, self.setting)
 
-    def _artifacts(self, wanted: Callable[[bytes], bool]) -> Iterator[_Place]:
-        decoder = msgspec.json.Decoder(_Place)
+    def stated(self) -> Stated:
+        """Return what the knowledge graphs state of their artifacts; an artifact's first record counts."""
+        found: dict[str, dict[str, StatedArtifact]] = {}
         for path in self.artifact_files:
+            read = found[stem_of(path).removeprefix("artifacts").removeprefix("-")] = {}
+            for one in self._artifacts(lambda line: b'"end_line"' in line, [path]):
+                lines = (one.line, one.end_line) if one.line and one.end_line and one.line <= one.end_line else None
+                read.setdefault(one.id, StatedArtifact(lines))
+        return found
+
+    def _artifacts(self, wanted: Callable[[bytes], bool], files: Iterable[Path] | None = None) -> Iterator[_Place]:
+        decoder = msgspec.json.Decoder(_Place)
+        for path in self.artifact_files if files is None else files:
             for line in filter(wanted, raw_lines(path)):
                 try:
                     yield decoder.decode(line)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ from msgspec.structs import replace
 
 from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import NOT_STATED, Edge, all_typed, contained
-from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
+from graphkit.measures.unscored import NO_LINES, NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Version
+from graphkit.records.extents import Extent, Granularity, may_share, split_lines
 from graphkit.records.gold import beyond_static
 from graphkit.records.ids import Places
 from graphkit.records.levels import at_level, place_at_level
@@ -107,6 +109,9 @@ class Case:
     ranks, repeats, hits, gains
         The first rank (from 1) of each retrieved id; whether the ranking repeats an id; rank and gain of each
         relevant id that was retrieved, best first; the positive gains of the question, largest first.
+    found, ideal
+        The rank of each retrieved id that is relevant, with the sum of the gains that it brings; and the gains of the
+        best order. They are ``hits`` and ``gains``, unless an id may bring several (:attr:`by_containment`).
     gold, units, gold_edges
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
         alternatives that share a group, sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional
@@ -195,7 +200,8 @@ class Case:
         if gains and gains[-1] <= 0:
             relevant = {node: gain for node, gain in relevant.items() if gain > 0}
             self.gains = gains[: len(relevant)]
-        self.hits = sorted([(ranks[node], gain) for node, gain in relevant.items() if node in ranks])
+        self.found = self.hits = sorted([(ranks[node], gain) for node, gain in relevant.items() if node in ranks])
+        self.ideal = self.gains
         self.unranked = None
         if not self.gains:
             self.unranked = Unscored(NO_RELEVANT, of_question=True)
@@ -206,7 +212,57 @@ class Case:
     repeats: bool = filled_by(read_ranking)
     hits: list[tuple[int, float]] = filled_by(read_ranking)
     gains: list[float] = filled_by(read_ranking)
+    found: list[tuple[int, float]] = filled_by(read_ranking)
+    ideal: list[float] = filled_by(read_ranking)
     unranked: Unscored | None = filled_by(read_ranking)
+
+    @lazy
+    def by_containment(self) -> Case:
+        """This case with relevant ids found at the first rank of an id that holds them, or that they hold."""
+        case = Case(self.question, self.answer, self.commits, self._unordered)
+        case.read_ranking()
+        left = {node: gain for node, gain in self.question.relevant.items() if gain > 0}
+        there: dict[str, list[tuple[str, Extent]]] = {}
+        for node, extent in self.relevant_extents.items():
+            there.setdefault(extent.file, []).append((node, extent))
+        case.hits, case.found = [], []
+        for name, rank in case.ranks.items():
+            own = self.extent_of(self.chunks[rank - 1])
+            lies = {node: own.against(other) for node, other in there.get(own.file, ()) if node in left}
+            if name in left:
+                lies[name] = "overlapping"
+            if "unknown" in lies.values():
+                case.unranked = case.unranked or Unscored(NO_LINES)
+            new = [left.pop(node) for node, how in lies.items() if how is not None]
+            if new:
+                case.hits += [(rank, gain) for gain in sorted(new)]
+                case.found.append((rank, math.fsum(new)))
+        case.ideal = sorted([gain for _, gain in case.found] + [*left.values()], reverse=True)
+        return case
+
+    def otherwise_cut(self) -> Iterator[tuple[Granularity, str, str]]:
+        """Yield each retrieved id that shares its place with a relevant one, how it lies to it, and the latter."""
+        chunks = self.chunks
+        if not chunks or not (chunks[0].path or may_share(self.question.relevant, self.ranks)):
+            return  # as in most questions, at no cost
+        files = tuple(split_lines(node.partition("#")[0])[0] for node in self.question.relevant)
+        for name, rank in self.ranks.items():
+            chunk = chunks[rank - 1]
+            if not (chunk.path or name.startswith(files)):
+                continue
+            own = self.extent_of(chunk)
+            lies = ((own.against(other), name, node) for node, other in self.relevant_extents.items())
+            yield from [(how, one, node) for how, one, node in lies if how][:1]
+
+    @lazy
+    def relevant_extents(self) -> dict[str, Extent]:
+        """What each relevant id covers."""
+        relevant = self.question.relevant.items()
+        return {node: Extent.of(node, self.places, self.question.stack) for node, gain in relevant if gain > 0}
+
+    def extent_of(self, chunk: ChunkStruct) -> Extent:
+        """Return what a retrieved chunk covers."""
+        return Extent.of(chunk.id, self.places, self.question.stack, chunk)
 
     def at_level(self, level: str) -> Case:
         """Return this case with what its relevant and its ranked ids are at a level, each once.

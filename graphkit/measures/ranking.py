@@ -14,6 +14,9 @@ from graphkit.measures.text import normalised, textless
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, NO_TEXT, Unscored
 from graphkit.records.levels import LEVELS
 
+#: How a retrieved id is found relevant: equal to a relevant one, or holding it or held by it.
+MATCHES = EXACT, CONTAINMENT = "exact", "containment"
+
 LARGE_GAINS = "the gains are too large to be added up"
 NO_SPAN = "no expected answer span"
 NO_EVIDENCE = "no texts of evidence"
@@ -34,9 +37,8 @@ _DISCOUNTS = _discounts(1000)
 _rank_of = itemgetter(0)
 
 
-def _hits_in_top(case: Case, k: int) -> int:
-    """Return the number of relevant ids in the first k ranks."""
-    hits = case.hits
+def _in_top(hits: list[tuple[int, float]], k: int) -> int:
+    """Return how many of some hits are in the first k ranks."""
     return len(hits) if not hits or hits[-1][0] <= k else bisect_right(hits, k, key=_rank_of)
 
 
@@ -50,21 +52,34 @@ class RankingMeasure(Measure):
 
     With ``sets`` each of the question's ``evidence_sets`` in turn is what is relevant, and the best value counts: any
     one of the sets suffices. A question without them has one set, its relevant ids.
+
+    With ``match="containment"`` ids needn't be equal: a relevant id is retrieved at the first rank of an id that holds
+    it or that it holds, such as ``repo:path``, ``repo:path#symbol`` and ``repo:path:10-40`` (or ``repo:path#L10-L40``);
+    two ranges of lines need to overlap, and symbols have those of the knowledge graph. Going down the ranks, an id is
+    relevant if it brings relevant ids that no earlier one brought, and else keeps its rank and adds nothing. Whatever
+    counts relevant ids against all of them counts each of those brought: a file brings all three relevant symbols in
+    it. Whatever counts ranks (precision) counts that file once, and nDCG and its ideal count it as one id with the sum
+    of their gains, so that no value exceeds 1.
     """
 
     level: str | None = None
     sets: bool = False
+    match: str = "exact"
 
     def __post_init__(self) -> None:
         if self.level is not None and self.level not in LEVELS:
             raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {self.level!r}")
-        if self.level is not None or self.sets:
+        if self.match not in MATCHES:
+            raise ValueError(f"match must be one of {', '.join(MATCHES)}, not {self.match!r}")
+        if self.level is not None or self.sets or self.match != EXACT:
             object.__setattr__(self, "query", None)
 
     def value(self, case: Case) -> float | Unscored:
         if self.level is not None:
             case = case.at_level(self.level)
         if not self.sets or not case.question.evidence_sets:
+            if self.match != EXACT:
+                case = case.by_containment
             reason = case.unranked
             return self.ranked(case) if reason is None else self.unranked(case, reason)
         found = [self._value(one) for one in case.by_evidence_set]
@@ -72,6 +87,8 @@ class RankingMeasure(Measure):
         return max(values) if values else found[0]
 
     def _value(self, case: Case) -> float | Unscored:
+        if self.match != EXACT:
+            case = case.by_containment
         return self.ranked(case) if case.unranked is None else self.unranked(case, case.unranked)
 
     def unranked(self, case: Case, reason: Unscored) -> float | Unscored:
@@ -111,7 +128,7 @@ class Acc(CutRankingMeasure):
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
 
     def ranked(self, case: Case) -> float:
-        return float(_hits_in_top(case, self.cutoff(case)) == len(case.gains))
+        return float(_in_top(case.hits, self.cutoff(case)) == len(case.gains))
 
 
 class Recall(CutRankingMeasure):
@@ -125,7 +142,7 @@ class Recall(CutRankingMeasure):
     target_parameters = {"k": 20}
 
     def ranked(self, case: Case) -> float:
-        return _hits_in_top(case, self.cutoff(case)) / len(case.gains)
+        return _in_top(case.hits, self.cutoff(case)) / len(case.gains)
 
 
 class P(CutRankingMeasure):
@@ -141,7 +158,7 @@ class P(CutRankingMeasure):
 
     def ranked(self, case: Case) -> float:
         k = self.cutoff(case)
-        return _hits_in_top(case, k) / k
+        return _in_top(case.found, k) / k
 
 
 class Rprec(RankingMeasure):
@@ -157,7 +174,7 @@ class Rprec(RankingMeasure):
 
     def ranked(self, case: Case) -> float:
         relevant = len(case.gains)
-        return _hits_in_top(case, relevant) / relevant
+        return _in_top(case.hits, relevant) / relevant
 
 
 class AP(RankingMeasure):
@@ -172,7 +189,7 @@ class AP(RankingMeasure):
     aliases = ("map", "average_precision")
 
     def ranked(self, case: Case) -> float:
-        return math.fsum(found / rank for found, (rank, _) in enumerate(case.hits, 1)) / len(case.gains)
+        return math.fsum(_in_top(case.found, rank) / rank for rank, _ in case.hits) / len(case.gains)
 
 
 class RR(RankingMeasure):
@@ -203,14 +220,14 @@ class nDCG(CutRankingMeasure):  # noqa: N801 - the field's own spelling
     target_parameters = {"k": 10}
 
     def unranked(self, case: Case, reason: Unscored) -> float | Unscored:
-        if not case.question.relevant:
+        if case.gains or not case.question.relevant:
             return reason
         # Without a positive gain, every ranking gains nothing.
         return 0.0 if case.chunks_logged else Unscored(NO_RETRIEVAL)
 
     def ranked(self, case: Case) -> float | Unscored:
         k = self.cutoff(case)
-        gains, hits = case.gains, case.hits
+        gains, hits = case.ideal, case.found
         discounts = _DISCOUNTS if k <= len(_DISCOUNTS) else _discounts(max(len(gains), len(case.chunks)))
         try:
             ideal = math.fsum(map(mul, gains if len(gains) <= k else gains[:k], discounts))
@@ -283,10 +300,10 @@ class RetrievedF1(RankingMeasure):
     source = "F1 and AllCorrect of the leaves of a proof (EntailmentBank)"
 
     def ranked(self, case: Case) -> float:
-        found = len(case.hits)
+        found, hits, retrieved, relevant = (len(one) for one in (case.found, case.hits, case.ranks, case.gains))
         if self.exact:
-            return float(found == len(case.gains) == len(case.ranks))
-        return 2 * found / (len(case.ranks) + len(case.gains))
+            return float(found == retrieved and hits == relevant)
+        return 2 * found * hits / (found * relevant + hits * retrieved) if found else 0.0
 
 
 class RetrievedPrecision(RankingMeasure):
@@ -298,7 +315,7 @@ class RetrievedPrecision(RankingMeasure):
     source = "precision of supporting facts (HotpotQA, sp_prec)"
 
     def ranked(self, case: Case) -> float:
-        return len(case.hits) / max(len(case.ranks), 1)
+        return len(case.found) / max(len(case.ranks), 1)
 
 
 class RetrievedRecall(RankingMeasure):

@@ -14,6 +14,7 @@ NO_TEXT = "the retrieved chunks carry no text"
 # A field that a record doesn't log is unknown. An empty list says that nothing was retrieved, traversed or called.
 NO_TRAVERSAL = "the record has no traversal (not logged)"
 NO_RETRIEVAL = "the record has no retrieved chunks (not logged)"
+NO_LINES = "a retrieved id and a relevant one are in one file, and the lines of one aren't known (not logged)"
 NO_ORDER = "the traversal is a set of edges: its order isn't known (not logged)"
 NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was traversed (not logged)"
 

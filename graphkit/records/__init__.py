@@ -10,6 +10,7 @@ __all__ = [
     "commits",
     "directions",
     "doubts",
+    "extents",
     "failed_rows",
     "fields",
     "gold",

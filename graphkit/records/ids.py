@@ -36,8 +36,9 @@ _KINDS = frozenset((
 ))
 # fmt: on
 
-#: What follows a repository: a path or a symbol. It holds a space only if it is a path, or has a part behind a ``#``.
-_PLACE = re.compile(r"(?!\d+\Z)\S(?:\S*\Z|.*(?:/|#|\.\w{1,20}\Z))", re.DOTALL)
+#: What follows a repository: a path or a symbol, not numbers of lines. It holds a space only if it is a path, or has a
+#: part behind a ``#``.
+_PLACE = re.compile(r"(?!\d+(?:-\d+)?\Z)\S(?:\S*\Z|.*(?:/|#|\.\w{1,20}\Z))", re.DOTALL)
 
 
 #: A symbol of a module or a file, ``flask.app:Flask.run`` or ``src/login.ts:submit``: before the colon is a name with a
@@ -156,6 +157,16 @@ class KnownFiles(NamedTuple):
     plain: frozenset[str]
 
 
+class StatedArtifact(NamedTuple):
+    """The lines of an artifact, from the first to the last."""
+
+    lines: tuple[int, int] | None
+
+
+#: What knowledge graphs state of artifacts, by the name of the graph and the id.
+Stated = Mapping[str, Mapping[str, StatedArtifact]]
+
+
 class _Cache(dict[str, T]):
     """A bounded cache of what is found for nodes, and whether nothing was found for one of them so far."""
 
@@ -183,6 +194,8 @@ class Places:
         called when the first id with a ``#`` is split.
     repositories
         Returns the rules for repositories. It is called when the first one is asked for.
+    stated
+        Returns what knowledge graphs state of artifacts. It is called when the first one is asked for.
 
     >>> places = Places()
     >>> places.repo("web:src/login.ts#submit"), places.split("web:src/login.ts#submit")
@@ -193,25 +206,30 @@ class Places:
         self,
         files: Callable[[Places], Iterable[str]] | None = None,
         repositories: Callable[[], RepositoryRules] = RepositoryRules,
+        stated: Callable[[], Stated] = dict,
     ) -> None:
         self._named = files
         self._repositories = repositories
+        self._stated = stated
         #: Whether a dataset gives the files.
         self.given = files is not None
 
     def with_files(self, files: Callable[[Places], Iterable[str]]) -> Places:
         """Return the same places with other files."""
-        return Places(files, lambda: self.repositories)
+        return Places(files, lambda: self.repositories, self._stated)
 
     @cached_property
     def without_files(self) -> Places:
         """The same places without the files that the dataset names."""
         return Places(repositories=lambda: self.repositories)
 
-    def read(self) -> Places:
-        """Return the same places, with all that they need in memory, for other processes."""
+    def read(self, stated: bool = False) -> Places:
+        """Return the same places, with what they need in memory, for other processes.
+
+        These read the graphs' own statements themselves, unless they are ``stated`` here.
+        """
         files = tuple(sorted(self.files.hashed | self.files.plain))
-        return Places(_Fixed(files), _Fixed(self.repositories))
+        return Places(_Fixed(files), _Fixed(self.repositories), _Fixed(self.stated) if stated else self._stated)
 
     @cached_property
     def files(self) -> KnownFiles:
@@ -224,6 +242,11 @@ class Places:
     def repositories(self) -> RepositoryRules:
         """The rules for repositories."""
         return self._repositories()
+
+    @cached_property
+    def stated(self) -> Stated:
+        """What the knowledge graphs state of their artifacts."""
+        return self._stated()
 
     @cached_property
     def _found(self) -> _Cache[str | None]:
@@ -243,7 +266,7 @@ class Places:
             **{
                 name: value
                 for name, value in self.__dict__.items()
-                if name not in ("_found", "_files", "_names", "without_files")
+                if name not in ("_found", "_files", "_names", "without_files", "stated")
             },
             "_repositories": _Fixed(self.repositories),
         }
@@ -301,6 +324,13 @@ class Places:
             path = path.rpartition("#")[0]
         path, _, symbol = rest.rpartition("#")
         return path, symbol
+
+    def lines(self, node: str, graph: str | None = None) -> tuple[int, int] | None:
+        """Return the lines of an artifact: in the graph of that name, else where all graphs that state them agree."""
+        read = self.stated
+        chosen = [read[graph]] if graph is not None and graph in read else read.values()
+        found = {one.lines for artifacts in chosen if (one := artifacts.get(node)) is not None and one.lines}
+        return found.pop() if len(found) == 1 else None
 
     def path(self, node: str) -> str | None:
         """Return the file path in a node's id, or None if it has none."""

@@ -22,6 +22,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.completeness import NO_FACTS
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.owners import NEITHER
+from graphkit.measures.ranking import EXACT, RankingMeasure
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -41,6 +42,8 @@ def job_options(options: EvaluationOptions, measures: Sequence[Measure]) -> dict
         "undirected": options.undirected,
         "versions": any(measure.needs_commits for measure in measures),
         "relations": any(measure.compares_relations for measure in measures),
+        # Where containment is asked for, too, its values say more than a note.
+        "granularity": {one.match for one in measures if isinstance(one, RankingMeasure) and not one.level} == {EXACT},
         "name": options.name,
         "only": options.where,
     }

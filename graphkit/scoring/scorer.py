@@ -20,6 +20,7 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
+from graphkit.records.words import shortened
 from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.custom_measures import blame, checked_values
 from graphkit.scoring.known_share import GoldSeen
@@ -58,6 +59,8 @@ class Job:
         Whether to count chunks without a commit, since a measure reads commits.
     relations
         Whether to count edges without a relation, since a measure compares relations, be it in the database.
+    granularity
+        Whether to count retrieved ids that are finer or coarser than relevant ones, where none is relevant.
     name
         The name of the run, whatever the records say.
     spelling
@@ -84,6 +87,7 @@ class Job:
     undirected: bool = False
     versions: bool = False
     relations: bool = False
+    granularity: bool = False
     name: str | None = None
     spelling: GoldSpelling = field(default_factory=GoldSpelling)
     hash_gold: bool = False
@@ -130,6 +134,7 @@ class Scorer:
         ]
         needed: dict[Observer, bool] = {
             self._compare_strictly: job.relations or bool(self.typed),
+            self._count_granularity: job.granularity,
             self._note_symbol_match: any(isinstance(measure, SymbolRecall) for measure in job.measures),
             self._look_for_wanted: bool(job.wanted),
             self._count_versions: job.versions,
@@ -269,6 +274,12 @@ class Scorer:
                 self.totals.add_strict(index, value, strict)
                 found.append((str(measure), float(strict)))
         self.strict = tuple(found)
+
+    def _count_granularity(self, case: Case, _: object, invalid: str | None) -> None:
+        if invalid is None and case.failure is None and case.gains and not case.hits:
+            for how, name, node in case.otherwise_cut():
+                if how != "unknown":
+                    self.totals.count_cut(how, f"{shortened(name)!r} for {shortened(node)!r}")
 
     def _note_symbol_match(self, case: Case, *_: object) -> None:
         if case.question.symbol_match is not None:

@@ -27,6 +27,7 @@ _LENGTH = 8
 _SENT = (
     *("parts", "squares", "scored", "left", "strict", "questions", "failed", "missing", "no_answer"),
     *("without_commit", "commit_of_artifact", "edges", "edges_without_relation", "directionless"),
+    *("cut", "cut_example"),
 )
 
 #: A kind of label, and a label: those of some questions.

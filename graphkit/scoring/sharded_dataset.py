@@ -94,7 +94,7 @@ class ShardedDataset(Dataset):
     def places(self) -> Places:
         """Return where the dataset's nodes lie."""
         # Read now: a worker may not see the files.
-        return super().places().read()
+        return super().places().read(stated=self._remote is not None)
 
     def artifact_commits(self, places: Places) -> ReadAt:
         """Return a lookup of the commits at which the knowledge graphs read an artifact."""

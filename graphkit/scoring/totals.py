@@ -39,6 +39,9 @@ class Totals:
         self.edges = self.edges_without_relation = self.directionless = 0
         #: By how much strict comparison of relations changes the sum of each measure, in exact parts.
         self.strict: list[list[float]] = [[] for _ in range(count)]
+        #: How many retrieved ids are finer or coarser than relevant ones, in questions without a hit; and an example.
+        self.cut: Counter[str] = Counter()
+        self.cut_example = ""
         self.efficiency = Tally()
         self.gold = GoldSum()
         self.doubts = Doubts()
@@ -73,6 +76,17 @@ class Totals:
         self.edges_without_relation += without
         self.directionless += directionless
 
+    def count_cut(self, how: str, example: str) -> None:
+        """Count a retrieved id that is cut otherwise than a relevant one, and keep the first example by its text."""
+        self.cut[how] += 1
+        self.cut_example = min(self.cut_example or example, example)
+
+    def cut_sentences(self) -> list[str]:
+        """Return a sentence on the retrieved ids that are cut otherwise than relevant ones; empty if there are none."""
+        counts = " and ".join(f"{count} {how}" for how, count in sorted(self.cut.items()))
+        what = f"retrieved instead of equal ids: {counts} ones ({self.cut_example})"
+        return [f"{what}, which -m \"nDCG(match='containment')@10\" counts"] if self.cut else []
+
     def add_strict(self, index: int, value: float, strict: float) -> None:
         """Note the value of a question under strict comparison of relations, beside its value."""
         self.strict[index] = exact_parts([strict, -value, *self.strict[index]])
@@ -96,6 +110,8 @@ class Totals:
         self.count_without_commit(other.without_commit, other.commit_of_artifact)
         self.count_relations(other.edges, other.edges_without_relation, other.directionless)
         self.strict = [exact_parts(first + second) for first, second in zip(self.strict, other.strict, strict=True)]
+        self.cut.update(other.cut)
+        self.cut_example = min(filter(None, (self.cut_example, other.cut_example)), default="")
         self.efficiency.merge(other.efficiency)
         self.gold.merge(other.gold)
         self.doubts.merge(other.doubts)

@@ -43,6 +43,7 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "k": st.none() | st.integers(1, 10**6),
     "where": st.sampled_from(["retrieved", "answer"]),
     "level": st.none() | st.sampled_from(["file", "module", "symbol"]),
+    "match": st.sampled_from(["exact", "containment"]),
     "threshold": st.floats(0, 1, exclude_min=True),
 }
 

@@ -61,7 +61,7 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
         "absent_edges": None,
     }
     assert (lines[1]["value"], lines[1]["reason"]) == (None, "no relevant ids")
-    assert lines[1]["parameters"] == {"k": 10, "level": None, "sets": False}
+    assert lines[1]["parameters"] == {"k": 10, "level": None, "sets": False, "match": "exact"}
 
 
 def test_rows_of_edge_recall_hold_missed_edges_and_those_that_the_graph_lacks(tmp_path: Path) -> None:

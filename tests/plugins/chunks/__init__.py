@@ -1,0 +1,1 @@
+"""Measures of chunks by what they cover."""

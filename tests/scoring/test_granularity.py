@@ -1,0 +1,47 @@
+"""Retrieved ids that are finer or coarser than the gold's are counted and said where none is equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import graphkit
+from tests.helpers.datasets import write_jsonl
+
+#: In each question no id is equal; the lines of x:c.py#f aren't known.
+QUESTIONS = [
+    {"id": "q1", "question": "?", "relevant": ["x:a.py", "x:b.py#f"]},
+    {"id": "q2", "question": "?", "relevant": ["x:c.py:10-20", "x:c.py#f"]},
+    {"id": "q3", "question": "?", "relevant": ["x:d.py"]},
+]
+RETRIEVED = [["x:a.py#g", "x:a.py#h", "x:b.py", "x:b.py#other"], ["x:c.py:1-15", "y:c.py:1-15"], ["x:d.py", "x:d.py#f"]]
+
+
+def evaluated(folder: Path, *measures: str, **options: Any) -> graphkit.Evaluation:
+    """Return the result of the run by some measures."""
+    answers = [{"run": "r", "question_id": f"q{place}", "retrieved": ids} for place, ids in enumerate(RETRIEVED, 1)]
+    write_jsonl(folder / "questions.jsonl", QUESTIONS)
+    write_jsonl(folder / "runs/r.jsonl", answers)
+    return graphkit.evaluate(folder / "runs/r.jsonl", measures=list(measures), **options)
+
+
+def test_the_note_counts_each_granularity(tmp_path: Path) -> None:
+    """Two ids are finer, one is coarser and one overlaps; a question with an equal id isn't looked at."""
+    words = "retrieved instead of equal ids: 1 coarser and 2 finer and 1 overlapping ones ('x:a.py#g' for 'x:a.py')"
+    for options in (dict[str, str](), {"executor": "processes=2"}):
+        [note] = evaluated(tmp_path, "RR", **options).warnings
+        assert note == f"{words}, which -m \"nDCG(match='containment')@10\" counts"
+
+
+def test_no_note_without_need(tmp_path: Path) -> None:
+    """Who counts containment, compares files or doesn't rank is told nothing."""
+    for measures in (["RR", "RR(match='containment')"], ["RR(level='file')"], ["CrossRepoRecall"]):
+        assert evaluated(tmp_path, *measures).warnings == (), measures
+
+
+def test_lines_come_from_the_artifacts_of_the_dataset(tmp_path: Path) -> None:
+    """A symbol overlaps the lines at which artifacts.jsonl has it."""
+    write_jsonl(tmp_path / "artifacts.jsonl", [{"id": "x:c.py#f", "line": 3, "end_line": 4}])
+    result = evaluated(tmp_path, "Recall(match='containment')@5", "SpanRecall@5")
+    # Lines 1 to 15 overlap both relevant places; of their 2 + 11 lines they have 2 and 6.
+    assert result.question("q2").values == {"Recall(match='containment')@5": 1.0, "SpanRecall@5": 8 / 13}
