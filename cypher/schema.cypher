@@ -114,6 +114,8 @@ CREATE INDEX artifact_repo IF NOT EXISTS FOR (a:Artifact) ON (a.repo);
 //   difficulty STRING: Its difficulty.
 //   group STRING: The group of questions that it belongs to.
 //   split STRING: The part of the dataset that it belongs to, such as dev or test.
+//   session STRING: The session that it belongs to.
+//   turn INTEGER: Its place in the session, from 1.
 //   gold_answer STRING: The right answer.
 //   expected_output STRING: What the code of a right answer returns.
 //   facts LIST<STRING>: What a right answer states.
@@ -147,6 +149,7 @@ CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
 //   id STRING: The id of the path.
 //   index INTEGER: Its place among the gold paths of the question.
 //   group STRING: The alternatives that it belongs to, of which one is enough.
+//   from_turn INTEGER: The turn of the session in which it begins: a step that was walked since is optional.
 //   unit STRING: The same for every path: its group, or itself.
 //   rank INTEGER: Its place where alternatives score the same.
 //   ordered BOOLEAN: False for a set of edges without an order.
@@ -204,6 +207,10 @@ CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
 //   ranking LIST<STRING>: The ids of the retrieved chunks, the first rank first.
 //   ordered BOOLEAN: Whether the order of the traversal counts.
 //   ordered_logged BOOLEAN: Whether the log has an order.
+//   before_sources LIST<STRING>: The sources of the edges that earlier turns of the session walked, each edge once; missing if they are unknown.
+//   before_relations LIST<STRING>: Their relations.
+//   before_targets LIST<STRING>: Their targets.
+//   before_turns LIST<INTEGER>: The last turn that walked each.
 //   chunks_logged BOOLEAN: Whether the record says what was retrieved.
 //   walk_logged BOOLEAN: Whether it says what was traversed.
 //   calls_logged BOOLEAN: Whether it says which tools were called.

@@ -14,7 +14,10 @@ WITH q, a, COLLECT {
 WITH q, a, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   RETURN {unit: g.unit, rank: g.rank,
-    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i]
+      AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
+      WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
+        AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR a.before_relations[b] = ''))) |
       [g.sources[i], g.relations[i], g.targets[i]]]} AS path
   ORDER BY g.index
 } AS paths

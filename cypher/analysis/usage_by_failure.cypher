@@ -14,7 +14,10 @@ WITH q, a, COLLECT {
 } AS walked
 WITH q, a, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  RETURN {unit: g.unit, wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+  RETURN {unit: g.unit, wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i]
+      AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
+      WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
+        AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR a.before_relations[b] = ''))) |
     [g.sources[i], g.relations[i], g.targets[i], g.crosses[i]]]} AS path
 } AS paths
 WITH a, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, crosses: any(e IN p.wanted WHERE e[3]),

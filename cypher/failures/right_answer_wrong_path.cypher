@@ -15,16 +15,19 @@ CALL (r) {
 WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id})-[:SCORED]->(s:Score) WHERE a.error IS NULL AND a.walk_logged
   AND s.measure = 'RightAnswer' AND s.value = 1
-WITH q, s.grader AS judged, COLLECT {
+WITH q, a, s.grader AS judged, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND range(0, size(p.sources) - 1) AS i
   RETURN [p.sources[i], p.relations[i], p.targets[i], p.source_commits[i], p.target_commits[i]] AS edge
   ORDER BY p.index, i
 } AS walked
-WITH q, judged, walked, COLLECT {
+WITH q, a, judged, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)),
-    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i]
+      AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
+      WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
+        AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR a.before_relations[b] = ''))) |
       [g.sources[i], g.relations[i], g.targets[i], i, g.source_repos[i]]]} AS path
   ORDER BY g.index
 } AS paths

@@ -13,11 +13,17 @@ WITH q, a, COLLECT {
     CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.targets[i] ELSE p.sources[i] END]]
 } AS walks, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  WHERE any(optional IN g.optional WHERE NOT optional)
+  WHERE any(i IN range(0, size(g.optional) - 1) WHERE NOT g.optional[i]
+      AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
+      WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
+        AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR (a.before_relations[b] = '' AND $unstated = '')))))
   RETURN {unit: g.unit, rank: g.rank, ordered: coalesce(g.ordered, true), steps: [i IN range(0, size(g.sources) - 1) |
     [CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.sources[i] ELSE g.targets[i] END,
     CASE WHEN $relation THEN g.relations[i] ELSE '' END,
-    CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END, g.optional[i]]]}
+    CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END,
+    g.optional[i] OR (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
+      WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
+        AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR (a.before_relations[b] = '' AND $unstated = ''))))]]}
 } AS paths
 // A gold path that isn't ordered has the edges of a walk, and it all required ones; a walk without an order is one path.
 WITH q, a, paths, walks, any(p IN paths WHERE p.ordered) AS ordered,

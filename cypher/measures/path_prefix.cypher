@@ -13,7 +13,10 @@ WITH q, a, COLLECT {
     CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.targets[i] ELSE p.sources[i] END]]
 } AS walks, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  WITH g, [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+  WITH g, [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i]
+      AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
+      WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
+        AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR (a.before_relations[b] = '' AND $unstated = '')))) |
     [CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.sources[i] ELSE g.targets[i] END,
     CASE WHEN $relation THEN g.relations[i] ELSE '' END,
     CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END]] AS required

@@ -1,5 +1,5 @@
 // title: Length of the walk
-// answers: How many edges were traversed, how many distinct nodes, or how many edges again?
+// answers: How many edges were traversed, or how many distinct nodes?
 // parameters: dataset, run, questions, counted, unlogged
 // columns: question, value, reason
 UNWIND $questions AS question
@@ -20,7 +20,7 @@ WITH q, a, COLLECT {
 WITH q, a, edges, nodes, reduce(steps = 0, times IN edges | steps + times) AS steps
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR NOT a.walk_logged THEN null
-    WHEN $counted = 'steps' THEN toFloat(steps) WHEN $counted = 'nodes' THEN toFloat(size(nodes))
-    ELSE toFloat(steps - size(edges)) END AS value,
+    WHEN $counted = 'steps' THEN toFloat(steps)
+    ELSE toFloat(size(nodes)) END AS value,
   CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN NOT a.walk_logged THEN $unlogged END AS reason

@@ -1,7 +1,7 @@
 // title: Evidence on questions
 // answers: What does a run know of each of some questions: its gold paths and the commits that it is about, the retrieved paths and chunks with their commits, the expected files and those that were named, what is logged, and whether the answer is right?
 // parameters: run, questions, decision
-// columns: question, invalid, relevant, gains, pins, stack_pins, gold, answered, error, ordered, walk_logged, walks, chunks_logged, chunks, expected_files, files, files_logged, right
+// columns: question, turn, before, invalid, relevant, gains, pins, stack_pins, gold, answered, error, ordered, walk_logged, walks, chunks_logged, chunks, expected_files, files, files_logged, right
 MATCH (r:Run {id: $run})
 UNWIND $questions AS id
 WITH r, id
@@ -12,7 +12,7 @@ WITH id, q, a, COLLECT {
   RETURN [c.repo, c.sha]
 } AS stack_pins, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  RETURN {id: g.id, group: g.group, ordered: coalesce(g.ordered, true), sources: g.sources, relations: g.relations,
+  RETURN {id: g.id, group: g.group, from_turn: g.from_turn, ordered: coalesce(g.ordered, true), sources: g.sources, relations: g.relations,
     targets: g.targets, optional: g.optional, manual: g.manual, absent: g.absent} AS path
   ORDER BY g.index
 } AS gold, COLLECT {
@@ -28,7 +28,9 @@ WITH id, q, a, COLLECT {
   MATCH (a)-[:RETRIEVED]->(c:Chunk) WHERE c.file IS NOT NULL
   RETURN DISTINCT c.file
 }) AS files
-RETURN id AS question, q.invalid AS invalid, q.relevant_ids AS relevant, q.gains AS gains,
+RETURN id AS question, coalesce(q.turn, 1) AS turn,
+  [i IN range(0, size(coalesce(a.before_turns, [])) - 1) | [a.before_sources[i], a.before_relations[i], a.before_targets[i], a.before_turns[i]]] AS before,
+  q.invalid AS invalid, q.relevant_ids AS relevant, q.gains AS gains,
   [i IN range(0, size(q.pinned_shas) - 1) | [q.pinned_repositories[i], q.pinned_shas[i]]] AS pins, stack_pins, gold,
   a IS NOT NULL AS answered, a.error AS error, coalesce(a.ordered, true) AS ordered, coalesce(a.walk_logged, false) AS walk_logged,
   walks, coalesce(a.chunks_logged, false) AS chunks_logged, chunks, q.expected_files AS expected_files, files,

@@ -1,10 +1,11 @@
 // title: Groups of questions
-// answers: To which category, difficulty, group and split does each of these questions belong, which repositories has its gold, what are its gold paths, and which commits is it about?
+// answers: To which category, difficulty, group, split and session does each of these questions belong, which repositories has its gold, what are its gold paths, and which commits is it about?
 // parameters: dataset, questions
-// columns: question, category, difficulty, group, split, relevant, repositories, relevant_ids, pins, stack_pins, paths
+// columns: question, category, difficulty, group, split, session, relevant, repositories, relevant_ids, pins, stack_pins, paths
 UNWIND $questions AS question
 MATCH (q:Question {dataset: $dataset, id: question})
 RETURN q.id AS question, q.category AS category, q.difficulty AS difficulty, q.group AS group, q.split AS split,
+  q.session AS session,
   q.relevant_repositories AS relevant,
   COLLECT { MATCH (q)-[:EXPECTS]->(g:GoldPath) UNWIND g.repositories AS repo RETURN DISTINCT repo } AS repositories,
   q.relevant_ids AS relevant_ids,

@@ -180,6 +180,8 @@ def _case(run: str, row: Row, commits: CommitGraph) -> Case:
     question = QuestionStruct(
         id=row["question"],
         question="",
+        session="session",
+        turn=row["turn"],
         # Those of the stack are resolved, too; the question's own come first.
         commits=dict([*row["stack_pins"], *row["pins"]]),
         paths=[_gold_path(path) for path in row["gold"]],
@@ -195,6 +197,10 @@ def _case(run: str, row: Row, commits: CommitGraph) -> Case:
         if row["walk_logged"]
         else None,
         ordered=row["ordered"],
+        walked_before=[
+            TraversalStepStruct(source=source, target=target, relation=relation or None, path=turn)
+            for source, relation, target, turn in row["before"] or ()
+        ],
         error=row["error"],
     )
     return Case(question, answer if row["answered"] else None, commits)
@@ -206,7 +212,7 @@ def _gold_path(path: Row) -> GoldPathStruct:
         StepStruct(source=source, target=target, relation=relation or None, optional=free, evidence=_evidence(manual))
         for source, relation, target, free, manual in zip(*parts, strict=True)
     ]
-    return GoldPathStruct(id=path["id"], group=path["group"], steps=steps, ordered=path["ordered"])
+    return GoldPathStruct(path["id"], path["group"], steps, path["ordered"], path["from_turn"])
 
 
 def _evidence(manual: bool) -> str | None:

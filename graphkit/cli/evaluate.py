@@ -91,8 +91,9 @@ class ScoringOptions:
     untyped: bool = UNTYPED
     unordered: bool = UNORDERED
     failed_as: CountedAs = MISSING_AS
-    cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
-        "--cluster", "Give intervals over clusters: questions of one repository, category or group are dependent."
+    cluster: Literal["repo", "repo-set", "session", "category", "group"] | None = option(
+        "--cluster",
+        "Give intervals over clusters: questions of one repository, session, category or group are dependent.",
     )
 
 

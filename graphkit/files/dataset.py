@@ -183,13 +183,22 @@ class Dataset:
         return found
 
     def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
-        """Yield (line number, question) of each usable one; a repeated id, or wrong tests, is a problem."""
+        """Yield (line number, question) of each usable one; a repeated id or turn, or wrong tests, is a problem."""
         seen: set[str] = set()
+        turns: dict[tuple[str | None, int], str] = {}
         for file, number, question in self._read_questions(problems):
             if question.id in seen:
                 problems.add(Problem(f"{file}:{number}", "the id is already taken", record=question.id))
                 continue
             seen.add(question.id)
+            if question.turn is not None:
+                first = turns.setdefault((question.session, question.turn), f"{file}:{number}")
+                if first != f"{file}:{number}":
+                    what = f"turn {question.turn} of the session {question.session!r} is already taken by {first}"
+                    problems.add(
+                        Problem(f"{file}:{number}", what, record=question.id, remedy="Number the turns from 1.")
+                    )
+                    continue
             if question.test_cases and (wrong := wrong_tests(question)):
                 where, more = f"{file}:{number}", len(wrong) - 1
                 problems.add(Problem(where, wrong[0], question.id, "See docs/execution.md.", more))

@@ -79,7 +79,7 @@ def respell(answer: AnswerStruct, gold: GoldSpelling) -> int:
     for chunk in answer.retrieved or ():
         chunk.id = of(chunk.id)
         chunk.path = chunk.path and of(chunk.path)
-    for step in answer.traversal or ():
+    for step in (*(answer.traversal or ()), *(answer.walked_before or ())):
         step.source, step.target = of(step.source), of(step.target)
     for call in answer.tool_calls or ():
         call.seen = call.seen and list(map(of, call.seen))

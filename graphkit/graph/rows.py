@@ -137,8 +137,8 @@ def question_row(
     properties = {
         "id": question.id,
         "dataset": dataset,
-        **fields_of(question, ("question", "category", "difficulty", "group", "split", "gold_answer")),
-        "expected_output": question.expected_output,
+        **fields_of(question, ("question", "category", "difficulty", "group", "split", "session", "turn")),
+        **fields_of(question, ("gold_answer", "expected_output")),
         "facts": [fact.text for fact in question.facts],
         "conflicts": [conflict.resolution or "" for conflict in question.conflicts],
         "min_sources": question.min_sources,
@@ -181,6 +181,7 @@ def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
                 "rank": ranks[id(gold)],
                 "id": gold.id,
                 "group": gold.group,
+                "from_turn": gold.from_turn,
                 "unit": f"path {index}" if gold.group is None else f"group {gold.group}",
                 **_steps(gold.edges, case.places),
                 "ordered": None if gold.ordered else False,
@@ -232,7 +233,7 @@ def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def has_directionless(answer: AnswerStruct) -> bool:
     """Return whether the log of an answer has lost the direction of an edge."""
-    return any(not step.directed for step in answer.traversal or ())
+    return any(not step.directed for step in (*(answer.traversal or ()), *(answer.walked_before or ())))
 
 
 def answer_row(
@@ -255,6 +256,7 @@ def answer_row(
         "chunks_logged": case.chunks_logged,
         "walk_logged": case.walk_logged,
         "calls_logged": answer.tool_calls is not None,
+        **_before(aligned),
         "ordered": case.ordered,
         "ordered_logged": case.ordered,
         "ranking": [chunk.id for chunk in case.chunks],
@@ -330,6 +332,19 @@ def _walk_rows(case: Case, mark: Mapping[str, str], aligned: Case) -> tuple[Rows
             }
             steps.append({"source": step.source, "target": step.target, "properties": _without_null(properties)})
     return paths, steps
+
+
+def _before(case: Case) -> dict[str, Any]:
+    """Return the edges that earlier turns walked as parallel lists; nothing if they are unknown."""
+    if case.walked_before is None:
+        return {}
+    sources, relations, targets = zip(*case.walked_before, strict=True) if case.walked_before else ((), (), ())
+    return {
+        "before_sources": [*sources],
+        "before_relations": [relation or "" for relation in relations],
+        "before_targets": [*targets],
+        "before_turns": [*case.walked_before.values()],
+    }
 
 
 def _directions(walk: list[TraversalStepStruct]) -> dict[str, Any]:

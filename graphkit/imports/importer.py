@@ -41,6 +41,7 @@ from graphkit.readers.unrecognised import REMEDY
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.doubts import NOTHING
 from graphkit.records.scores import Score
+from graphkit.records.sessions import walked_before
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import shortened
 from graphkit.shards.executors import opened_executor
@@ -212,6 +213,7 @@ def import_log(
         takes_key = any("question_key" in reader.options for reader, _ in chosen_readers)
         trials = Trials(name, target, replace=chosen.replace)
         records = _records(zip(paths, chosen_readers, read, strict=True), recorder, report, problems)
+        records = _in_sessions(records, questions) if questions.turns else records
 
         def check() -> None:
             problems.raise_if_refused(usable=report.answers)
@@ -340,7 +342,8 @@ def _read_dataset(dataset: Dataset) -> tuple[Questions, Known, KnowledgeEdges]:
 
     def questions() -> Iterator[QuestionStruct]:
         for _, question in dataset.questions(Problems("skip")):
-            found.add(question.id, question.question, (*gold_ids(question), *question.expected_files))
+            gold = (*gold_ids(question), *question.expected_files)
+            found.add(question.id, question.question, gold, (question.session, question.turn))
             yield question
 
     return found, *read_known(dataset, questions())
@@ -452,6 +455,31 @@ def _records(
     for logged in attempts:
         if (record := recorder.record(logged)) is not None:
             yield TrialRecord(logged.trial, *_encoded(record), logged.scores)
+
+
+def _in_sessions(records: Iterable[TrialRecord], questions: Questions) -> Iterator[TrialRecord]:
+    """Yield records, those of a session once all its turns are there, or at the end, with what earlier turns walked."""
+    held: dict[tuple[str, str | None], dict[int, TrialRecord]] = {}
+    for one in records:
+        session, turn = questions.turns.get(one.record["question_id"], (None, 0))
+        if session is None:
+            yield one
+            continue
+        turns = held.setdefault((session, one.trial), {})
+        turns[turn] = one
+        if len(turns) == len(questions.sessions[session]):
+            yield from _with_earlier_walks(held.pop((session, one.trial)), questions.sessions[session])
+    for (session, _), turns in held.items():
+        yield from _with_earlier_walks(turns, questions.sessions[session])
+
+
+def _with_earlier_walks(turns: Mapping[int, TrialRecord], session: Iterable[int]) -> Iterator[TrialRecord]:
+    walks = {turn: turns[turn].record.get("traversal") if turn in turns else None for turn in session}
+    for turn, one in turns.items():
+        found = walked_before((other, walks[other]) for other in walks if other < turn)
+        if turn > 1 and found is not None:
+            one = TrialRecord(one.trial, *_encoded({**one.record, "walked_before": found}), one.scores)
+        yield one
 
 
 def _named_by_file(answers: Iterator[LoggedAnswer], path: Path, questions: Questions) -> Iterator[LoggedAnswer]:

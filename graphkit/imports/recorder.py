@@ -57,10 +57,18 @@ class Questions(QuestionTexts):
         self.files_of_symbols: dict[str, frozenset[str]] = {}
         #: The repositories in the gold.
         self.repositories: set[str] = set()
+        #: By session, the question of each turn, and by question its session and its turn.
+        self.sessions: dict[str, dict[int, str]] = {}
+        self.turns: dict[str, tuple[str, int]] = {}
 
-    def add(self, name: str, text: str, gold: Iterable[str] = ()) -> None:
-        """Add a question with the ids in its gold."""
+    def add(
+        self, name: str, text: str, gold: Iterable[str] = (), turn: tuple[str | None, int | None] = (None, None)
+    ) -> None:
+        """Add a question with the ids in its gold, its session and its turn."""
         super().add(name, text)
+        if turn[0] is not None and turn[1] is not None:
+            self.sessions.setdefault(turn[0], {})[turn[1]] = name
+            self.turns[name] = turn[0], turn[1]
         places, gold = self.places, list(gold)
         self.repositories |= places.named(gold)
         files = frozenset(places.file_id(one) for one in gold if places.symbol(one) is not None)

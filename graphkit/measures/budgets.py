@@ -5,7 +5,8 @@ Lower is better, and no value is the worst: a question that isn't logged or fail
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -13,9 +14,10 @@ from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.edges import NO_PATH, EdgeMeasure
 from graphkit.measures.matching import Edge, contained, without_direction, without_relation
-from graphkit.measures.unscored import NO_ORDER, NO_TRAVERSAL, Unscored
+from graphkit.measures.unscored import NO_EARLIER_TURN, NO_ORDER, NO_TRAVERSAL, Unscored
 
 NO_GOLD_WALKED = "no gold edge was traversed"
+UNKNOWN_BEFORE = "the record doesn't state what earlier turns walked (not logged)"
 
 
 def _not_stated(what: str) -> str:
@@ -141,18 +143,36 @@ class VisitedNodes(WalkMeasure):
         return float(len(case.reached)) if case.walk_logged else Unscored(NO_TRAVERSAL)
 
 
+@dataclass(frozen=True)
 class RepeatedEdges(WalkMeasure):
     """Number of edges that a path traversed again: Hops less the distinct edges.
 
     Edges are the same if source, relation and target are. An edge that an earlier path has isn't repeated, since most
     logs write each path from its beginning. Redundancy is the share of ids that tool calls showed again, for logs of
     calls.
+
+    ``across="turns"`` also counts the edges that an earlier turn of the question's session traversed: Hops less the
+    distinct edges that no earlier turn has. A question without an earlier turn is then not scored.
     """
 
-    query_parameters = {"counted": "repeats", "unlogged": NO_TRAVERSAL}
+    across: str = "path"
+
+    query = "repeated_edges"
+    query_parameters = {"unlogged": NO_TRAVERSAL, "first": NO_EARLIER_TURN, "unknown": UNKNOWN_BEFORE}
+
+    def __post_init__(self) -> None:
+        if self.across not in ("path", "turns"):
+            raise ValueError(f'across must be "path" or "turns", not {self.across!r}')
 
     def value(self, case: Case) -> float | Unscored:
-        return float(len(_walk(case)) - len(case.walked)) if case.walk_logged else Unscored(NO_TRAVERSAL)
+        before: Collection[Edge] | None = ()
+        if self.across == "turns":
+            if (case.question.turn or 1) == 1:
+                return Unscored(NO_EARLIER_TURN, of_question=True)
+            before = case.walked_before
+        if not case.walk_logged or before is None:
+            return Unscored(UNKNOWN_BEFORE if case.walk_logged else NO_TRAVERSAL)
+        return float(len(_walk(case)) - len(case.walked.difference(before)))
 
 
 class StoppingDepth(EdgeMeasure):

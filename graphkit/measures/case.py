@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -38,13 +38,15 @@ class Gold:
     Attributes
     ----------
     edges, optional
-        The edges in order, and whether each of them is optional.
+        The edges in order, and whether each of them is optional; so is one that ``had`` holds.
     required, needed
         The edges that aren't optional: in order, and as a set.
     has_no_optional
         Whether all edges are required.
     ordered
         Whether a walk has to have the edges in this order.
+    from_turn
+        The turn of the session in which the path begins.
     followed
         The result of :func:`graphkit.measures.paths.longest_followed`, and how it compared edges.
     """
@@ -53,6 +55,7 @@ class Gold:
         "_steps",
         "edges",
         "followed",
+        "from_turn",
         "group",
         "has_no_optional",
         "id",
@@ -62,13 +65,16 @@ class Gold:
         "required",
     )
 
-    def __init__(self, path: GoldPathStruct) -> None:
+    def __init__(self, path: GoldPathStruct, had: Collection[Edge] = ()) -> None:
         self.id = path.id
         self.group = path.group
+        self.from_turn = path.from_turn
         self.ordered = path.ordered
         self._steps = steps = path.steps
         self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
         self.optional = [step.optional for step in steps]
+        if had:
+            self.optional = [free or edge in had for free, edge in zip(self.optional, self.edges, strict=True)]
         self.has_no_optional = True not in self.optional
         self.required = self.edges
         if not self.has_no_optional:
@@ -87,7 +93,9 @@ class Gold:
         The order depends on the contents of the paths, never on their order in the file.
         """
         texts = [(source, relation or "", target) for source, relation, target in self.edges]
-        return len(self.needed), texts, self.optional, self.manual, self.ordered, self.id or ""
+        free = [step.optional for step in self._steps]  # whatever a run has walked before
+        needed = {edge for edge, optional in zip(self.edges, free, strict=True) if not optional}
+        return len(needed), texts, free, self.manual, self.ordered, self.id or ""
 
 
 class Case:
@@ -332,7 +340,11 @@ class Case:
     # Gold ------------------------------------------------------------------------------------------------------------
 
     def _read_gold(self) -> None:
-        self.gold = gold = [Gold(path) for path in self.question.paths if path.steps]
+        self.gold = gold = [
+            Gold(path) if path.from_turn is None else Gold(path, self._had(path, path.from_turn))
+            for path in self.question.paths
+            if path.steps
+        ]
         if len(gold) == 1:
             self.units = [gold]
             self.gold_edges = gold[0].needed if gold[0].has_no_optional else set(gold[0].edges)
@@ -352,6 +364,21 @@ class Case:
     units: list[list[Gold]] = filled_by(_read_gold)
     gold_edges: set[Edge] = filled_by(_read_gold)
     _gold_typed: bool = filled_by(_read_gold)
+
+    @lazy
+    def walked_before(self) -> dict[Edge, int] | None:
+        """The edges that earlier turns of the session walked, each with the last turn that did; None if unknown."""
+        logged = self.answer.walked_before if self.answer is not None else None
+        if logged is None:
+            return None
+        gold = [(step.source, step.relation, step.target) for path in self.question.paths for step in path.steps]
+        steps = sorted(aligned(logged, gold), key=attrgetter("path"))
+        return {(step.source, step.relation, step.target): step.path for step in steps}
+
+    def _had(self, path: GoldPathStruct, turn: int) -> set[Edge]:
+        """Return the edges of a gold path that the run has walked since a turn."""
+        edges = {(step.source, step.relation, step.target) for step in path.steps}
+        return contained(edges, [edge for edge, last in (self.walked_before or {}).items() if last >= turn], True)
 
     def path_name(self, path: Gold) -> str:
         """Return the name of a gold path: its id, else its place among the paths that hold a step."""
@@ -427,9 +454,10 @@ class Case:
     def strict(self) -> Case:
         """This case as strict comparison reads it: an edge without a relation matches no gold edge that has one."""
         answer = self.answer
-        if answer is not None and answer.traversal is not None:
-            stated = [one if one.relation else replace(one, relation=NOT_STATED) for one in answer.traversal]
-            answer = replace(answer, traversal=stated)
+        for name in ("traversal", "walked_before"):
+            if answer is not None and (walk := getattr(answer, name)) is not None:
+                stated = [one if one.relation else replace(one, relation=NOT_STATED) for one in walk]
+                answer = replace(answer, **{name: stated})
         return Case(self.question, answer, self.commits, self._unordered)
 
     # Gold and traversal ----------------------------------------------------------------------------------------------

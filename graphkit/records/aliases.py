@@ -26,6 +26,8 @@ QUESTION: Spellings = {
     "id": ("question_id", "query_id"),
     "question": ("query", "user_input"),
     "group": ("domain",),
+    "session": ("session_id", "conversation_id", "thread_id"),
+    "turn": ("turn_number",),
     "gold_answer": ("ground_truth", "answer", "reference"),
     "expected_output": ("answer_span",),
     "paths": ("gold_paths",),
@@ -61,6 +63,7 @@ ANSWER: Spellings = {
 BESIDE_ANSWER = frozenset(
     (
         *("question", *QUESTION["question"], "category", "difficulty", "group", *QUESTION["group"], "split"),
+        *("session", *QUESTION["session"], "turn", *QUESTION["turn"]),
         *("grade", "failure_label", "grading_notes", *TRIALS),
     )
 )

@@ -23,7 +23,7 @@ from graphkit.records.structs import QuestionStruct
 LONGEST_ANSWER = 5
 
 #: The fields that aren't gold. All others are, such as commits, stack, k, and the tests with their context.
-NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group", "split"))
+NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group", "split", "session", "turn"))
 
 #: The fields whose items have no order.
 UNORDERED = frozenset(

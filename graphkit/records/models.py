@@ -8,9 +8,9 @@ nodes), which may be integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field, model_validator
 from pydantic.types import StrictBool, StrictStr
 
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, CODE_TEST, EDGE, QUESTION, TOOL_CALL, Spellings
@@ -33,6 +33,7 @@ from graphkit.records.fields import (
     Text,
     Time,
 )
+from graphkit.records.sessions import checked_turn
 from graphkit.records.shapes import (
     citation_ids,
     error_text,
@@ -78,12 +79,17 @@ class Step(Record):
 
 
 class GoldPath(Record):
-    """A list of gold steps, in order unless it isn't ``ordered``. Of paths with the same ``group``, one is enough."""
+    """A list of gold steps, in order unless it isn't ``ordered``. Of paths with the same ``group``, one is enough.
+
+    With ``from_turn``, the path of a follow-up begins in that turn of its session: a step that the run walked since is
+    optional.
+    """
 
     id: Label | None = None
     group: Label | None = None
     steps: tuple[Step, ...] = ()
     ordered: StrictBool = True
+    from_turn: Positive | None = None
 
 
 #: A step written as a list: source, relation, target.
@@ -97,6 +103,7 @@ class GoldPathForm(Form):
     group: Label | None = None
     steps: list[Step | Triple] = []
     ordered: StrictBool = True
+    from_turn: Positive | None = None
 
 
 class RelevantForm(Form):
@@ -251,6 +258,9 @@ class Question(Record):
 
     Attributes
     ----------
+    session, turn
+        The conversation that the question belongs to, and its place there, from 1. Without a turn, nothing is known of
+        what came before.
     relevant
         Relevant ids with their gains (finite; a gain of 0 or less is not relevant).
     split
@@ -293,6 +303,8 @@ class Question(Record):
     difficulty: Difficulty | None = None
     group: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "group"))
     split: StrictStr | None = None
+    session: Id | None = Field(default=None, validation_alias=_names(QUESTION, "session"))
+    turn: Positive | None = Field(default=None, validation_alias=_names(QUESTION, "turn"))
     stack: Label | None = None
     gold_answer: GoldAnswer = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
     expected_output: Expected = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))
@@ -319,6 +331,11 @@ class Question(Record):
     def in_own_fields(cls, given: Any) -> Any:
         """Read the gold of a ranking where harnesses keep it, and several gold answers under the name of one."""
         return with_gold(given)
+
+    @model_validator(mode="after")
+    def _in_its_session(self) -> Self:
+        checked_turn(self)
+        return self
 
 
 class Chunk(Record):
@@ -484,6 +501,8 @@ class Answer(Record):
     of edges without an order. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored;
     ``failed_at`` is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of
     the record, which an import writes; ``evaluate`` repeats each once per run, with the number of its records.
+    ``walked_before`` are the edges that the earlier turns of the question's session walked, each with its turn as
+    ``path``; absent or null if a turn's are unknown. ``graphkit run`` and ``graphkit import`` write them.
     ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't follow from
     ``retrieved``. An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields of the
     record as an object. ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the
@@ -502,6 +521,7 @@ class Answer(Record):
     retrieved: Chunks = Field(default=None, validation_alias=_names(ANSWER, "retrieved"))
     traversal: Traversal = Field(default=None, validation_alias=_names(ANSWER, "traversal"))
     ordered: StrictBool = True
+    walked_before: tuple[TraversalStep, ...] | None = None
     answer: StrictStr | None = Field(default=None, validation_alias=_names(ANSWER, "answer"))
     citations: Citations = ()
     evidence_files: tuple[Label, ...] | None = None

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from graphkit.errors import InputError
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, LONGEST_WAIT, WIDEST
 from graphkit.records.arguments import checked_arguments
+from graphkit.records.sessions import checked_turn
 from graphkit.records.shapes import forwards
 
 # The models are imported only when a record needs them; lines in the canonical spelling don't.
@@ -52,6 +53,7 @@ class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults
     group: Label | None = None
     steps: list[StepStruct] = []
     ordered: bool = True
+    from_turn: Positive | None = None
 
 
 class ComponentStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
@@ -100,6 +102,8 @@ class QuestionStruct(Struct, gc=False):
     difficulty: Literal["easy", "medium", "hard"] | None = None
     group: str | None = None
     split: str | None = None
+    session: Name | None = None
+    turn: Positive | None = None
     stack: Label | None = None
     gold_answer: str | None = None
     expected_output: str | None = None
@@ -121,6 +125,10 @@ class QuestionStruct(Struct, gc=False):
     gold_answers: list[str] = []
     evidence_sets: list[Annotated[list[Name], Meta(min_length=1)]] = []
     relevant_texts: list[Text] = []
+
+    def __post_init__(self) -> None:
+        if self.turn is not None or self.paths:
+            checked_turn(self)
 
 
 class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):
@@ -171,6 +179,7 @@ class AnswerStruct(Struct, gc=False):
     retrieved: list[ChunkStruct] | None = None
     traversal: list[TraversalStepStruct] | None = None
     ordered: bool = True
+    walked_before: list[TraversalStepStruct] | None = None
     answer: str | None = None
     citations: list[Label] = []
     evidence_files: list[Label] | None = None

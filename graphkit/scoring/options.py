@@ -61,7 +61,7 @@ class EvaluationOptions:
         the reason, if 0 is the worst value of the measure. :attr:`Summary.mean` always covers the scored questions.
     cluster
         Give the means intervals over clusters of questions, which alone count as independent: those that share a
-        repository (``"repo"``), a set of repositories (``"repo-set"``), a category or a group.
+        repository (``"repo"``), a set of repositories (``"repo-set"``), a session, a category or a group.
     by
         Also group the questions by what their gold has in the graph (:func:`graphkit.scoring.slices.slices_of`), such
         as ``"hops"``. Groups by category, difficulty or group need no option.

@@ -1,4 +1,4 @@
-"""Clusters of questions: those about one repository, or of one category or group, aren't independent."""
+"""Clusters of questions: those about one repository, or of one session, category or group, aren't independent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphkit.records.ids import Places
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import NO_LABEL, counted, shortened
 
-ClusterBy = Literal["repo", "repo-set", "category", "group"]
+ClusterBy = Literal["repo", "repo-set", "session", "category", "group"]
 
 OVERLAPPING = "sets that share a repository count as independent, which they aren't (--cluster repo joins them)"
 
@@ -26,9 +26,10 @@ class QuestionClusters:
     ----------
     by
         ``"repo"``: questions that share a repository of their gold, directly or through others. ``"repo-set"``: those
-        whose gold has the same repositories. Else those of one category or group.
+        whose gold has the same repositories. Else those of one session, category or group.
     of
-        The name of each question's cluster. Questions without a repository or label are one cluster.
+        The name of each question's cluster. Questions without a repository or label are one cluster; one without a
+        session is a cluster of its own.
     overlap
         Whether clusters share a repository.
     """
@@ -39,7 +40,7 @@ class QuestionClusters:
 
     @classmethod
     def by_label(cls, by: ClusterBy, labels: Mapping[str, str | None]) -> QuestionClusters:
-        """Return the clusters of questions that are given with their category or group.
+        """Return the clusters of questions that are given with their session, category or group.
 
         Raises
         ------
@@ -48,7 +49,8 @@ class QuestionClusters:
         """
         if not any(labels.values()):
             raise InputError(f"--cluster {by}: no question has a {by}", remedy=f"Give the questions a {by}.")
-        return cls(by, {question: label or NO_LABEL for question, label in labels.items()})
+        alone = "{} alone" if by == "session" else NO_LABEL
+        return cls(by, {question: label or alone.format(question) for question, label in labels.items()})
 
     @classmethod
     def by_repositories(cls, by: ClusterBy, repositories: Mapping[str, Collection[str]]) -> QuestionClusters:

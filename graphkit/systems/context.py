@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphkit.records.aliases import LARGEST, WIDEST
+from graphkit.records.models import Answer, Question
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,9 @@ class Context:
         The number of chunks that count.
     meter
         The counts of :meth:`used`.
+    history
+        The earlier turns of the question's session, in order: each question with the record of its answer, which may
+        be a failure.
     cancelled
         Set when the answer is no longer needed: after the time-out, and when the run is stopped.
     """
@@ -63,6 +67,7 @@ class Context:
     run: str
     commits: Mapping[str, str]
     k: int
+    history: tuple[tuple[Question, Answer], ...] = ()
     cancelled: threading.Event = field(default_factory=threading.Event)
     meter: Meter = field(default=Meter(), repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

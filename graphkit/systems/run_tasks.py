@@ -29,7 +29,7 @@ from graphkit.shards.work import in_order
 from graphkit.systems.answers import line_of
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, load_system
-from graphkit.systems.runner import CallBudget, Limits, Runner, Task
+from graphkit.systems.runner import CallBudget, Limits, Runner, Task, in_turns
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,11 @@ class RunnerOnExecutor:
             if served is not None:
                 served.done(name[1])
 
-        handlers: dict[str, Handler] = {"left": left_of, "keep": keep, "begin": begin}
+        async def history(value: Any) -> list[list[str]]:
+            told = by_name[value[0], value[1]].context().history
+            return [[one.model_dump_json(), answer.model_dump_json()] for one, answer in told]
+
+        handlers: dict[str, Handler] = {"left": left_of, "keep": keep, "begin": begin, "history": history}
         for job in jobs:
             if isinstance(job.system.call, DrivenCall):
                 served = job.system.call.served()
@@ -181,8 +185,11 @@ class RunnerOnExecutor:
         places = {id(system): place for place, system in enumerate(systems)}
         sent = tuple(map(SentSystem.of, systems))
         size = chunk_size(len(jobs), self.limits.concurrency)
-        for begin in range(0, len(jobs), size):
-            some = jobs[begin : begin + size]
+        some: list[Task] = []
+        for left, turns in zip(range(len(groups := in_turns(jobs)) - 1, -1, -1), groups, strict=True):
+            some += turns  # a session is the work of one task
+            if left and len(some) < size:
+                continue
             asked = []
             for job in some:
                 context = job.context()
@@ -191,6 +198,7 @@ class RunnerOnExecutor:
             how = self.limits, self.prices, self.problems.strict, self.budget is not None
             chunk = _AskingTask(contact, sent, tuple(asked), self.dataset, *how)
             yield name, chunk
+            some = []
 
 
 def ask_chunk(chunk: _AskingTask) -> None:
@@ -224,9 +232,15 @@ def _tasks(chunk: _AskingTask, left: Sequence[_Asked], link: DriverLink) -> list
         if one.system not in opened:
             opened[one.system] = chunk.systems[one.system].opened(link)
         system = opened[one.system]
-        context = partial(Context, chunk.dataset, system.name, one.commits, one.k)
+        context = partial(_context, chunk.dataset, system.name, one, link)
         tasks.append(Task(system, one.question, context))
     return tasks
+
+
+def _context(dataset: Path, run: str, one: _Asked, link: DriverLink) -> Context:
+    told = link.call("history", [run, one.question.id]) if (one.question.turn or 1) > 1 else ()
+    history = ((Question.model_validate_json(asked), Answer.model_validate_json(answer)) for asked, answer in told)
+    return Context(dataset, run, one.commits, one.k, tuple(history))
 
 
 def _as_json(problems: Problems) -> list[list[Any]]:

@@ -15,7 +15,7 @@ from graphkit.files.git import commit_around
 from graphkit.files.leftovers import held_file, sweep
 from graphkit.files.made import note_of_run, now
 from graphkit.files.problems import Problems
-from graphkit.files.reading import RecordReader
+from graphkit.files.reading import RecordReader, parse_record
 from graphkit.records.models import Answer
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Figures, figures_of
@@ -75,6 +75,13 @@ class RunFile:
         """Return whether a question needs no further attempt."""
         found = self.figures.get(question)
         return found is not None and not (found.failed is not None and retry_failed)
+
+    def record(self, question: str) -> Answer | None:
+        """Return the record of a question; None if there is none."""
+        if (place := self._places.get(question)) is None:
+            return None
+        offset, length = place
+        return parse_record(Answer, os.pread(self._file, length, offset), f"{self.path}:0", Problems())
 
     def append(self, answer: Answer) -> None:
         """Write a record.

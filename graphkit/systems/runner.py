@@ -60,6 +60,16 @@ class Task:
     context: Callable[[], Context]
 
 
+def in_turns(jobs: Iterable[Task]) -> list[list[Task]]:
+    """Return the tasks of each session and system in the order of their turns, and every other task alone."""
+    found: dict[object, list[Task]] = {}
+    for place, job in enumerate(jobs):
+        found.setdefault(place if job.question.turn is None else (job.system.name, job.question.session), []).append(
+            job
+        )
+    return [sorted(some, key=lambda job: job.question.turn or 0) for some in found.values()]
+
+
 @dataclass(frozen=True)
 class _Outcome:
     """The outcome of one attempt."""
@@ -86,14 +96,18 @@ class Runner:
     _loops: dict[int, _Loop] = field(default_factory=dict, repr=False)
 
     async def run(self, jobs: Iterable[Task]) -> None:
-        """Run all tasks. If ``keep`` raises, or this is cancelled, abandon those under way."""
+        """Run all tasks, those of a session in turn, also after one that failed.
 
-        async def work(job: Task) -> None:
-            if (answer := await self._answer(job)) is not None:
-                self.keep(job, answer)
+        If ``keep`` raises, or this is cancelled, abandon those under way.
+        """
+
+        async def work(turns: list[Task]) -> None:
+            for job in turns:
+                if (answer := await self._answer(job)) is not None:
+                    self.keep(job, answer)
 
         try:
-            await in_parallel(jobs, work, self.limits.concurrency)
+            await in_parallel(in_turns(jobs), work, self.limits.concurrency)
         finally:
             for loop in self._loops.values():
                 await loop.stop()

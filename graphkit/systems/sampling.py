@@ -16,17 +16,25 @@ Q = TypeVar("Q", bound=Question)
 def sample(questions: Sequence[Q], size: int, seed: int) -> list[Q]:
     """Return a sample in the order of the questions, with the difficulties in proportion (by largest remainders).
 
-    The choice depends only on the seed and the ids, not on the order of the file. A new question changes only the
-    chances of the others.
+    Sessions are drawn whole, each with the difficulty of its first question in the file, so their last may exceed
+    ``size``. The choice depends only on the seed and the ids, not on the order of the file. A new question changes only
+    the chances of the others.
     """
     if size >= len(questions):
         return list(questions)
-    strata: dict[str, list[str]] = defaultdict(list)
+    units: dict[tuple[bool, str], list[Q]] = defaultdict(list)
     for question in questions:
-        strata[question.difficulty or ""].append(question.id)
+        alone = question.session is None
+        units[alone, question.id if alone else question.session or ""].append(question)
+    strata: dict[str, list[tuple[str, list[Q]]]] = defaultdict(list)
+    for (_, name), some in units.items():
+        strata[some[0].difficulty or ""].append((name, some))
     drawn: set[str] = set()
-    for name, count in shares({name: len(ids) for name, ids in strata.items()}, size).items():
-        drawn.update(sorted(strata[name], key=lambda question: _place(question, seed))[:count])
+    for stratum, count in shares({name: sum(len(some) for _, some in of) for name, of in strata.items()}, size).items():
+        for _, some in sorted(strata[stratum], key=lambda unit: _place(unit[0], seed)):
+            if count > 0:
+                drawn.update(question.id for question in some)
+                count -= len(some)
     return [question for question in questions if question.id in drawn]
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -16,8 +16,9 @@ from graphkit.files.assets import refuse_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
-from graphkit.records.models import Answer, Question
+from graphkit.records.models import Answer, Question, TraversalStep
 from graphkit.records.notebook_html import block
+from graphkit.records.sessions import walked_before
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
 from graphkit.records.words import counted
@@ -167,6 +168,8 @@ def _without_gold(question: QuestionStruct) -> Question:
         category=question.category,
         difficulty=question.difficulty,
         group=question.group,
+        session=question.session,
+        turn=question.turn,
         stack=question.stack,
         commits=dict(question.commits),
         k=question.k,
@@ -228,6 +231,8 @@ class Session:
         """
 
         def keep(job: Task, answer: Answer) -> None:
+            if (job.question.turn or 1) > 1:
+                answer = self._with_earlier_walks(job.question, answer)
             self.files[job.system.name].append(answer)
             advance(answer)
             if self.budget is not None:
@@ -276,7 +281,34 @@ class Session:
 
     def _context(self, question: Question, run: str) -> Context:
         commits = {**self._stacks.get(question.stack or "", {}), **question.commits}
-        return Context(self.dataset.folder, run, commits, question.k or self.k)
+        return Context(self.dataset.folder, run, commits, question.k or self.k, self._history(question, run))
+
+    @cached_property
+    def _sessions(self) -> dict[str | None, list[Question]]:
+        """The questions of each session in the order of their turns."""
+        found: dict[str | None, list[Question]] = {}
+        for question in self.plan.questions:
+            if question.turn is not None:
+                found.setdefault(question.session, []).append(question)
+        return {name: sorted(some, key=lambda one: one.turn or 0) for name, some in found.items()}
+
+    def _earlier(self, question: Question) -> list[Question]:
+        """Return the earlier turns of a question's session."""
+        turn = question.turn or 1
+        return [one for one in self._sessions.get(question.session, ()) if (one.turn or turn) < turn]
+
+    def _history(self, question: Question, run: str) -> tuple[tuple[Question, Answer], ...]:
+        file = self.files[run]
+        asked = ((one, file.record(one.id)) for one in self._earlier(question))
+        return tuple((one, answer) for one, answer in asked if answer is not None)
+
+    def _with_earlier_walks(self, question: Question, answer: Answer) -> Answer:
+        """Return the record of a question in a session with the edges that earlier turns walked, if all are known."""
+        file = self.files[answer.run]
+        records = ((one.turn or 0, file.record(one.id)) for one in self._earlier(question))
+        found = walked_before((turn, record and record.traversal) for turn, record in records)
+        steps = None if found is None else tuple(map(TraversalStep.model_validate, found))
+        return answer.model_copy(update={"walked_before": steps})
 
     def summaries(self) -> list[RunSummary]:
         """Return a summary of each run, with the records of earlier commands."""

@@ -286,6 +286,16 @@ class _Generator:
             calls.append(call)
         return calls
 
+    def walked_before(self, question: dict[str, Any], walked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        steps = [step for path in question["paths"] for step in path["steps"]] + walked
+        kept = ("source", "relation", "target", "directed")
+        found = [{name: step[name] for name in kept if name in step} for step in steps if self.chance(0.4)]
+        for step in found:
+            step["path"] = self.random.randrange(1, question["turn"])
+            if self.chance(0.2):
+                step.pop("relation", None)
+        return found
+
     def expected_calls(self) -> list[dict[str, Any]]:
         calls = self.calls()
         return [{name: one for name, one in call.items() if name in {"name", "arguments"}} for call in calls]
@@ -316,6 +326,12 @@ def generate(folder: Path, seed: int, questions: int = 60) -> Path:
     tools = _Generator(random.Random(f"tools of {name}"), name)
     for one in asked:
         one["expected_tool_calls"] = tools.expected_calls()
+    sessions = _Generator(random.Random(f"sessions of {name}"), name)
+    for number, one in enumerate(asked):
+        if number % 5:
+            one |= {"session": f"s{number // 5}", "turn": number % 5}
+            for path in one["paths"] if number % 5 > 1 else ():
+                path["from_turn"] = sessions.random.choice((None, *range(1, number % 5)))
     write_jsonl(dataset / "questions.jsonl", asked)
     write_jsonl(dataset / "commits.jsonl", commits)
     write_jsonl(dataset / "compatibility.jsonl", draw.compatibility(commits))
@@ -324,6 +340,11 @@ def generate(folder: Path, seed: int, questions: int = 60) -> Path:
         for answer in answers:
             if "error" not in answer and tools.chance(0.8):
                 answer["tool_calls"] = tools.calls()
+        by_id = {one["id"]: one for one in asked}
+        for answer in answers:
+            one = by_id[answer["question_id"]]
+            if one.get("turn", 1) > 1 and sessions.chance(0.8):
+                answer["walked_before"] = sessions.walked_before(one, answer.get("traversal") or [])
         draw.random.shuffle(answers)
         write_jsonl(dataset / "runs" / f"{run}.jsonl", answers)
     return dataset

@@ -44,6 +44,7 @@ MEASURED: tuple[Measure, ...] = resolve_measures(
         *(f"{name}(directed=False)" for name in ("PathExact", "PathInOrder", "PathPrefix", "StoppingDepth")),
         *(f"{name}(directed=False, relation=False)" for name in ("EdgeRecall", "EdgeF1", "PathExact", "PathPrefix")),
         "EdgeRecall(static=True)",
+        'RepeatedEdges(across="turns")',
         "EdgeRecall(relation=False, static=True)",
         *(f"{name}@{k}" for name in ("Success", "Acc", "Recall", "P", "nDCG") for k in (1, 3, 10)),
     ]

@@ -62,6 +62,11 @@ def test_generated_runs_hold_the_odd_cases(runs: list[Run]) -> None:
         seen["duplicate id"] += bool(case.duplicates)
         seen["own k"] += case.question.k is not None
         seen["alternatives"] += any(len(unit) > 1 for unit in case.units)
+        seen["earlier turns unknown"] += (
+            (case.question.turn or 1) > 1 and answer is not None and case.walked_before is None
+        )
+        seen["step walked before"] += any(True in gold.optional for gold in case.gold if gold.from_turn is not None)
+        seen["edge walked before and again"] += bool(case.walked & (case.walked_before or {}).keys())
         seen["optional step"] += any(True in gold.optional for gold in case.gold)
         seen["manual step"] += any(True in gold.manual for gold in case.gold)
         seen["no gold"] += not case.gold

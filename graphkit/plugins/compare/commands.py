@@ -58,8 +58,8 @@ class ComparingOptions:
     primary: str | None = option("--first MEASURE", "Test this measure alone: the others are shown, and don't decide.")
     by: By | None = BY
     where: str | None = WHERE
-    cluster: Literal["repo", "repo-set", "category", "group"] | None = option(
-        "--cluster", "Take questions of one repository, set of repositories, category or group as dependent."
+    cluster: Literal["repo", "repo-set", "session", "category", "group"] | None = option(
+        "--cluster", "Take questions of one repository, set of repositories, session, category or group as dependent."
     )
     plan: float | None = option(
         "--plan DIFFERENCE", "Also say how many questions a difference of so much needs, with 80% power at 5%.", min=0

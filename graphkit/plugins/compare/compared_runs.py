@@ -373,10 +373,11 @@ def refuse_itself(first: str, second: str) -> None:
 
 
 def refuse_repositories(what: str, cluster: ClusterBy | None) -> None:
-    """Refuse to cluster by repositories what doesn't hold those of its questions."""
-    if cluster in ("repo", "repo-set"):
+    """Refuse to cluster by repositories or sessions what doesn't hold those of its questions."""
+    if cluster in ("repo", "repo-set", "session"):
         raise InputError(
-            f"--cluster {cluster}: {what} don't say the repositories of a question",
+            f"--cluster {cluster}: {what} don't say the {'session' if cluster == 'session' else 'repositories'} of a "
+            "question",
             remedy="Compare the run files or runs in the graph, or cluster by category or group.",
         )
 

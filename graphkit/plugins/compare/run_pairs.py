@@ -38,7 +38,8 @@ class PairingOptions(TypedDict, total=False):
         Also compare within the questions of each category, difficulty or group, or of each slice by their gold
         (:mod:`graphkit.scoring.slices`); a question may be in several.
     cluster
-        Take as independent only clusters of questions, by the repositories of their gold, their category or group.
+        Take as independent only clusters of questions, by the repositories of their gold, their session,
+        category or group.
     resamples, seed
         Of the bootstrap and of the randomisation test.
     movers
