@@ -163,7 +163,6 @@ CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
 //   target_repos LIST<STRING>: The repository to which it leads.
 //   crosses LIST<BOOLEAN>: Whether it crosses a boundary between repositories.
 //   repositories LIST<STRING>: The repositories of all steps.
-//   required_repositories LIST<STRING>: The repositories of the required steps.
 CREATE INDEX gold_path_question IF NOT EXISTS FOR (p:GoldPath) ON (p.question);
 
 // (:Run) A run of a system over the questions of a dataset.

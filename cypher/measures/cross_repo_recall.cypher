@@ -14,8 +14,16 @@ WITH q, a, COLLECT {
   RETURN DISTINCT repo
 } AS retrieved, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  WHERE size(g.required_repositories) > 0
-  RETURN {unit: g.unit, rank: g.rank, wanted: g.required_repositories}
+  UNWIND range(0, size(g.sources) - 1) AS i
+  WITH g, i
+  WHERE NOT g.optional[i]
+      AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
+      WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
+        AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR a.before_relations[b] = '')))
+  UNWIND [g.source_repos[i], g.target_repos[i]] AS repo
+  WITH g, repo WHERE repo <> ''
+  WITH g, collect(DISTINCT repo) AS wanted
+  RETURN {unit: g.unit, rank: g.rank, wanted: wanted}
 } AS paths
 WITH q, a, retrieved, [p IN paths | {unit: p.unit, rank: p.rank, wanted: p.wanted,
   share: toFloat(size([repo IN p.wanted WHERE repo IN retrieved])) / size(p.wanted)}] AS paths

@@ -172,7 +172,6 @@ def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
     ranks = {id(gold): rank for rank, gold in enumerate(sorted(case.gold, key=Gold.sort_key))}
     for index, gold in enumerate(case.gold):
         nodes = [node for source, _, target in gold.edges for node in (source, target)]
-        required = [node for source, _, target in gold.required for node in (source, target)]
         paths.append(
             {
                 "dataset": dataset,
@@ -189,7 +188,6 @@ def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
                 "manual": gold.manual,
                 "absent": None if case.absent is None else [edge in case.absent for edge in gold.edges],
                 "repositories": sorted(case.places.named(nodes)),
-                "required_repositories": sorted(case.places.named(required)),
             }
         )
         for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):

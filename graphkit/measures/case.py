@@ -159,7 +159,8 @@ class Case:
     @lazy
     def unanswered(self) -> Case:
         """The same question with an empty answer: nothing retrieved, traversed, called or said."""
-        return Case(self.question, _EMPTY, self.commits, not self.ordered)
+        empty = _EMPTY if self.answer is None else replace(_EMPTY, walked_before=self.answer.walked_before)
+        return Case(self.question, empty, self.commits, not self.ordered)
 
     @lazy
     def chunks_logged(self) -> bool:
