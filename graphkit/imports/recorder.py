@@ -77,7 +77,8 @@ class Questions(QuestionTexts):
 
     def of(self, logged: LoggedAnswer) -> tuple[str | None, bool]:
         """Return the id of an answer's question, and whether it was found by the question's text."""
-        for named in (logged.question, logged.question_text):  # {"query": "q1"} names it as well
+        in_session = self.sessions.get(logged.question or "", {}).get(logged.turn or 0)
+        for named in (in_session, logged.question, logged.question_text):  # {"query": "q1"} names it as well
             if named in self.ids:
                 return named, False
         found = self.id_of(logged.question_text) if logged.question_text is not None else None
@@ -127,7 +128,8 @@ class Recorder:
         """Return the answers to the questions that a log asks in one conversation, or the logged answer alone."""
         if self._question or logged.dialogue is None:
             return [logged]
-        return logged.dialogue.each_question(logged, self.questions.id_of)
+        session = self.questions.sessions.get(logged.question or "")
+        return logged.dialogue.each_question(logged, self.questions.id_of, session)
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
         """Return the record of an answer, with only the fields that were logged.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -79,10 +79,13 @@ class LoggedToolCall:
 class Dialogue(Protocol):
     """A conversation that may hold several questions."""
 
-    def each_question(self, answer: LoggedAnswer, id_of: Callable[[str], str | None]) -> list[LoggedAnswer]:
+    def each_question(
+        self, answer: LoggedAnswer, id_of: Callable[[str], str | None], session: Mapping[int, str] | None = None
+    ) -> list[LoggedAnswer]:
         """Return an answer for each question of the dataset that it asks, or the answer of the whole.
 
-        ``id_of`` returns the id of a question by its text or its id, None for any other text.
+        ``id_of`` returns the id of a question by its text or its id, None for any other text. ``session`` has the
+        question of each turn, if the conversation is named by a session of the dataset.
         """
         ...
 
@@ -97,6 +100,8 @@ class LoggedAnswer:
         ``file:line``.
     question, question_text
         The question's id in the log, and its text, which identifies the question if there is no id.
+    turn
+        The turn, from 1, of the session that ``question`` names.
     run
         The run's name, if the log has one.
     traversal
@@ -150,6 +155,7 @@ class LoggedAnswer:
     where: str
     question: str | None = None
     question_text: str | None = None
+    turn: int | None = None
     run: str | None = None
     retrieved: list[LoggedChunk] | None = None
     traversal: list[list[LoggedEdge]] | None = None

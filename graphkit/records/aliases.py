@@ -27,7 +27,6 @@ QUESTION: Spellings = {
     "question": ("query", "user_input"),
     "group": ("domain",),
     "session": ("session_id", "conversation_id", "thread_id"),
-    "turn": ("turn_number",),
     "gold_answer": ("ground_truth", "answer", "reference"),
     "expected_output": ("answer_span",),
     "paths": ("gold_paths",),
@@ -63,7 +62,7 @@ ANSWER: Spellings = {
 BESIDE_ANSWER = frozenset(
     (
         *("question", *QUESTION["question"], "category", "difficulty", "group", *QUESTION["group"], "split"),
-        *("session", *QUESTION["session"], "turn", *QUESTION["turn"]),
+        *("session", *QUESTION["session"], "turn"),
         *("grade", "failure_label", "grading_notes", *TRIALS),
     )
 )

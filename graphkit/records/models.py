@@ -304,7 +304,7 @@ class Question(Record):
     group: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "group"))
     split: StrictStr | None = None
     session: Id | None = Field(default=None, validation_alias=_names(QUESTION, "session"))
-    turn: Positive | None = Field(default=None, validation_alias=_names(QUESTION, "turn"))
+    turn: Positive | None = None
     stack: Label | None = None
     gold_answer: GoldAnswer = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
     expected_output: Expected = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))

@@ -16,7 +16,7 @@ Q = TypeVar("Q", bound=Question)
 def sample(questions: Sequence[Q], size: int, seed: int) -> list[Q]:
     """Return a sample in the order of the questions, with the difficulties in proportion (by largest remainders).
 
-    Sessions are drawn whole, each with the difficulty of its first question in the file, so their last may exceed
+    Sessions are drawn whole, each with the difficulty of its first turn, so the last of them may exceed
     ``size``. The choice depends only on the seed and the ids, not on the order of the file. A new question changes only
     the chances of the others.
     """
@@ -28,7 +28,8 @@ def sample(questions: Sequence[Q], size: int, seed: int) -> list[Q]:
         units[alone, question.id if alone else question.session or ""].append(question)
     strata: dict[str, list[tuple[str, list[Q]]]] = defaultdict(list)
     for (_, name), some in units.items():
-        strata[some[0].difficulty or ""].append((name, some))
+        first = min(some, key=lambda question: (question.turn or 0, question.id))
+        strata[first.difficulty or ""].append((name, some))
     drawn: set[str] = set()
     for stratum, count in shares({name: sum(len(some) for _, some in of) for name, of in strata.items()}, size).items():
         for _, some in sorted(strata[stratum], key=lambda unit: _place(unit[0], seed)):

@@ -42,6 +42,7 @@ ALIASES = [
     (Question, "id", ("question_id", "query_id"), "q"),
     (Question, "question", ("query", "user_input"), "what?"),
     (Question, "group", ("domain",), "g"),
+    (Question, "session", ("session_id", "conversation_id", "thread_id"), "s"),
     (Question, "gold_answer", ("ground_truth", "answer", "reference"), "yes"),
     (Question, "expected_output", ("answer_span",), "yes"),
     (Question, "paths", ("gold_paths",), [{"steps": [{"source": "a", "target": "b"}]}]),

@@ -26,6 +26,8 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "difficulty": ("easy", "hard"),
     "group": ("g", "h"),
     "split": ("dev", "test"),
+    "session": ("s", "t"),
+    "turn": (1, 2),
     "stack": ("s1", "s2"),
     "gold_answer": ("x", "y"),
     "expected_output": ("x", "y"),
@@ -49,7 +51,7 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "code_language": ("python", "javascript"),
 }
 WHOLE = {name: value for name, (value, _) in FIELDS.items()}
-SAID = ("id", "question", "category", "difficulty", "group", "split")
+SAID = ("id", "question", "category", "difficulty", "group", "split", "session", "turn")
 
 
 def read(fields: dict[str, Any]) -> QuestionStruct:
@@ -65,7 +67,8 @@ def test_gold_is_all_but_what_a_question_says_and_is_called(name: str) -> None:
     whole, changed = gold_hash(read(WHOLE)), gold_hash(read({**WHOLE, name: FIELDS[name][1]}))
     assert (changed == whole) == (name in SAID)
     if name not in ("id", "question"):
-        without = gold_hash(read({key: value for key, value in WHOLE.items() if key != name}))
+        gone = ("session", "turn") if name == "session" else (name,)  # a turn needs its session
+        without = gold_hash(read({key: value for key, value in WHOLE.items() if key not in gone}))
         assert (without == whole) == (name in SAID)
 
 

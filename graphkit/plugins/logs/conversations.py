@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -148,20 +148,30 @@ class Conversation:
         if self._questions > 1:
             self.notes.append(MANY_QUESTIONS)
 
-    def each_question(self, answer: LoggedAnswer, id_of: Callable[[str], str | None]) -> list[LoggedAnswer]:
+    def each_question(
+        self, answer: LoggedAnswer, id_of: Callable[[str], str | None], session: Mapping[int, str] | None = None
+    ) -> list[LoggedAnswer]:
         """Return an answer for each question of the dataset that a conversation asks, or the answer of the whole.
 
         A turn whose text is no question belongs to the question before it. Of a conversation that is named by one of
-        its questions, only the turns of this one count: the others are what came before, or examples.
+        its questions, only the turns of this one count: the others are what came before, or examples. In one that is
+        named by a session of the dataset, each text of the user is the next turn.
 
         Parameters
         ----------
         id_of
             Returns the id of a question by its text or its id, None for any other text.
+        session
+            The question of each turn of the session that names the conversation.
         """
         if answer.traversal is not None or answer.retrieved != self.trail.retrieved():
             return [answer]  # what stands beside the messages belongs to all of them
-        words = [_asked_in(turn) for turn in self.turns]
+        words = [asked_in(turn) for turn in self.turns]
+        if session is not None:
+            parts = self._by_question(answer, [session.get(turn) for turn in range(1, len(words) + 1)])
+            for part, question in parts:
+                part.question, part.taken = question, answer.taken
+            return [part for part, _ in parts]
         asked = [id_of(text) if text else None for text in words]
         known = {one for one in asked if one}
         beside = [answer.question, None if answer.question_text in words else answer.question_text]
@@ -169,19 +179,24 @@ class Conversation:
         own = named or (id_of(answer.question_text) if answer.question_text else None)
         if (own and own not in known) or len(known) < (2 if own else 1):
             return [answer]
+        parts = self._by_question(answer, asked)
+        if named is None:
+            return [part for part, _ in parts]
+        own_parts = [part for part, question in parts if question == named]
+        for part in own_parts:
+            part.question, part.taken = answer.question, answer.taken
+            part.notes.append(OTHER_QUESTIONS)
+        return own_parts
+
+    def _by_question(self, answer: LoggedAnswer, asked: Iterable[str | None]) -> list[tuple[LoggedAnswer, str | None]]:
+        """Return the answer to each question that the turns ask; a turn that asks none belongs to the one before."""
         groups: list[tuple[str | None, list[Message]]] = []
         for question, turn in zip(asked, self.turns, strict=True):
             if not groups or question not in (None, groups[-1][0]):
                 groups.append((question, []))
             groups[-1][1].extend(turn)
         parts = _parts(answer, self, [messages for _, messages in groups])
-        if named is None:
-            return parts
-        parts = [part for part, (question, _) in zip(parts, groups, strict=True) if question == named]
-        for part in parts:
-            part.question, part.taken = answer.question, answer.taken
-            part.notes.append(OTHER_QUESTIONS)
-        return parts
+        return [(part, question) for part, (question, _) in zip(parts, groups, strict=True)]
 
 
 def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "messages.") -> Conversation:
@@ -203,7 +218,8 @@ def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "m
     return found
 
 
-def _asked_in(turn: list[Message]) -> str | None:
+def asked_in(turn: list[Message]) -> str | None:
+    """Return the text of the user that begins a turn."""
     return next((message.text for message in turn if message.role == "user" and message.text is not None), None)
 
 

@@ -36,6 +36,8 @@ _KNOWN = _UNREAD | {*_READ, *_TOKENS}
 _LISTS, _CONVERSATIONS = ("testcases", "testresults"), "conversationaltestcases"
 _RUNS = ("testrundata", "testrun")
 
+_UNASKED = "conversational test cases without a turn of the user"
+
 GOLDENS = "these are goldens of deepeval: gold without an actual output, rather than what a system answered"
 AS_GOLD = "Make gold of them: graphkit init DATASET FILE --map gold_answer=expected_output --map relevant_texts=context"
 
@@ -49,7 +51,8 @@ class DeepevalReader(Reader):
     title = "deepeval: a test run, the result of evaluate(), or a saved data set with outputs"
     lacks = (
         "Test cases have no traversal but that of the tools that were called, and contexts as texts without ids.",
-        "Values of metrics aren't read, nor conversational test cases; the duration of a test is that of its metrics.",
+        "Values of metrics aren't read; the duration of a test is that of its metrics.",
+        "A conversational test case is a session: each turn of the user is its question of that number or text.",
     )
 
     def recognises(self, value: Any) -> bool:
@@ -64,16 +67,16 @@ class DeepevalReader(Reader):
                 remedy = "Write the result of evaluate(): result.model_dump_json(), or name the test run's file."
                 raise UnreadableLogError("this is no test case of deepeval", where=where, remedy=remedy)
             for place, case in enumerate(cases if cases is not None else [value]):
-                if not isinstance(_plain(case).get("input"), str):
-                    unread["conversational test cases"] += 1
-                    continue
-                answer = _answer(where if cases is None else f"{where} case {place + 1}", case, options, unread)
-                answered = answered or answer.answer is not None or answer.retrieved is not None
-                yield answer
+                of_case = where if cases is None else f"{where} case {place + 1}"
+                for answer in _answers(of_case, case, options, unread):
+                    answered = answered or answer.answer is not None or answer.retrieved is not None
+                    yield answer
         if first and not answered:
-            if unread["conversational test cases"]:
-                remedy = 'Write a line for each question, with its id and the turns: {"question_id", "messages"}.'
-                raise UnreadableLogError("it has conversational test cases alone", where=first, remedy=remedy)
+            if unread[_UNASKED]:
+                remedy = "Save the test cases after the simulation, with their turns."
+                raise UnreadableLogError(
+                    "its conversational test cases have no turn of the user", where=first, remedy=remedy
+                )
             raise UnreadableLogError(GOLDENS, where=first, remedy=AS_GOLD)
 
 
@@ -90,7 +93,7 @@ def _cases(value: Any) -> list[dict[str, Any]] | None:
         for key in (*_LISTS, _CONVERSATIONS):
             if isinstance(held.get(key), list) and all(isinstance(one, dict) for one in held[key]):
                 found += held[key]
-    return found if any(_plain(one).keys() & {"metricsdata", "actualoutput"} for one in found) else None
+    return found if any(_plain(one).keys() & {"metricsdata", "actualoutput", "turns"} for one in found) else None
 
 
 def _is_case(plain: Mapping[str, Any]) -> bool:
@@ -99,6 +102,30 @@ def _is_case(plain: Mapping[str, Any]) -> bool:
         return False
     others = {"retrievalcontext", "context", "metricsdata", "expectedoutput", "toolscalled"} & plain.keys()
     return len(others) >= 2 and plain.keys() <= _KNOWN
+
+
+def _answers(where: str, case: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
+    """Yield the answer of a test case, or one to each turn of the user in a conversational one."""
+    plain = _plain(case)
+    if isinstance(plain.get("input"), str):
+        yield _answer(where, case, options, unread)
+        return
+    turns = list(map(_plain, objects_of(plain.get("turns"))))
+    asked = [place for place, turn in enumerate(turns) if turn.get("role") == "user"]
+    if not asked:
+        unread[_UNASKED] += 1
+    around = {key: value for key, value in case.items() if plain_key(key) not in ("turns", "tags")}
+    for place, (begin, end) in enumerate(zip(asked, [*asked[1:], len(turns)], strict=True), 1):
+        said = turns[begin + 1 : end]
+        texts = [one["content"] for one in said if isinstance(one.get("content"), str)]
+        contexts = [one["retrievalcontext"] for one in said if isinstance(one.get("retrievalcontext"), list)]
+        tools = [one["toolscalled"] for one in said if isinstance(one.get("toolscalled"), list)]
+        given = {"input": turns[begin].get("content"), "actual_output": texts[-1] if texts else None}
+        given["retrieval_context"] = [one for some in contexts for one in some] if contexts else None
+        given["tools_called"] = [one for some in tools for one in some] if tools else None
+        answer = _answer(f"{where} turn {place}", {**around, **given}, options, unread)
+        answer.turn = place
+        yield answer
 
 
 def _answer(where: str, case: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> LoggedAnswer:

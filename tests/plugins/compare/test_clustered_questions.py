@@ -233,3 +233,33 @@ def test_the_storefront_is_one_cluster() -> None:
     assert f"nothing shows whether storefront-graph and storefront-bm25 differ ({ONE_CLUSTER})" in done.out
     [measure] = json.loads(inside(*asked, "--json", cwd=ROOT, code=0).out)["with_failed"]
     assert (measure["low"], measure["high"], measure["reason"]) == (None, None, ONE_CLUSTER)
+
+
+def test_sessions_are_clusters(tmp_path: Path) -> None:
+    """By hand: of s, s, t and a question by itself the clusters are 3, the largest of 2; results don't say sessions."""
+    sessions = {"a": "s", "b": "s", "c": "t", "d": None}
+    questions = [QuestionStruct(name, "?", session=session) for name, session in sessions.items()]
+    found = QuestionClusters.of_questions("session", questions, Places())
+    assert found.codes(["a", "b", "c", "d"]) == [0, 0, 1, 2]
+    assert found.sentence == "clustered by session: 3 clusters of 4 questions, the largest of 2 (s)"
+    with pytest.raises(InputError, match="--cluster session: no question has a session"):
+        QuestionClusters.of_questions("session", questions[3:], Places())
+    asked = [
+        {"id": name, "question": "?", "relevant": ["x"], **({"session": one} if one else {})}
+        for name, one in sessions.items()
+    ]
+    write_lines(tmp_path / "questions.jsonl", asked)
+    for run in ("one", "two"):
+        write_lines(
+            tmp_path / "runs" / f"{run}.jsonl",
+            [{"run": run, "question_id": name, "retrieved": ["x"]} for name in sessions],
+        )
+    out = inside(
+        "evaluate", "runs/one.jsonl", "--no-store", "--cluster", "session", "-m", "RR", "-o", "one.json", cwd=tmp_path
+    )
+    assert "3 clusters of 4 questions" in out.out + out.err
+    out = inside("compare", "runs/one.jsonl", "runs/two.jsonl", "--cluster", "session", "-m", "RR", cwd=tmp_path)
+    assert "3 clusters of 4 questions" in out.out + out.err
+    inside("evaluate", "runs/two.jsonl", "--no-store", "-m", "RR", "-o", "two.json", cwd=tmp_path)
+    refused = inside("compare", "one.json", "two.json", "--cluster", "session", cwd=tmp_path, code=2)
+    assert "results don't say the session of a question" in refused.err

@@ -280,10 +280,10 @@ def test_deepeval_conversations_are_counted() -> None:
     unread = Counter[str]()
     run = {"testCases": [CASE], "conversationalTestCases": [{"name": "c", "turns": []}]}
     list(DeepevalReader().read([("f:1", run)], ReadOptions(), unread))
-    assert unread["conversational test cases"] == 1
+    assert unread["conversational test cases without a turn of the user"] == 1
     assert {"metricsData", "expectedOutput", "context"} <= unread.keys()
     alone = {"testCases": [], "conversationalTestCases": [{"name": "c", "metricsData": [], "turns": []}]}
-    with pytest.raises(InputError, match="conversational test cases alone"):
+    with pytest.raises(InputError, match="have no turn of the user"):
         list(DeepevalReader().read([("f:1", alone)], ReadOptions(), unread))
 
 
