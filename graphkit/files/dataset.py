@@ -184,21 +184,15 @@ class Dataset:
 
     def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
         """Yield (line number, question) of each usable one; a repeated id or turn, or wrong tests, is a problem."""
-        seen: set[str] = set()
-        turns: dict[tuple[str | None, int], str] = {}
+        seen: set[object] = set()
         for file, number, question in self._read_questions(problems):
-            if question.id in seen:
-                problems.add(Problem(f"{file}:{number}", "the id is already taken", record=question.id))
+            turn = None if question.turn is None else (question.session, question.turn)
+            if question.id in seen or turn in seen:
+                of = f"turn {question.turn} of the session {question.session!r}"
+                what = f"{'the id' if question.id in seen else of} is already taken"
+                problems.add(Problem(f"{file}:{number}", what, record=question.id))
                 continue
-            seen.add(question.id)
-            if question.turn is not None:
-                first = turns.setdefault((question.session, question.turn), f"{file}:{number}")
-                if first != f"{file}:{number}":
-                    what = f"turn {question.turn} of the session {question.session!r} is already taken by {first}"
-                    problems.add(
-                        Problem(f"{file}:{number}", what, record=question.id, remedy="Number the turns from 1.")
-                    )
-                    continue
+            seen |= {question.id} if turn is None else {question.id, turn}
             if question.test_cases and (wrong := wrong_tests(question)):
                 where, more = f"{file}:{number}", len(wrong) - 1
                 problems.add(Problem(where, wrong[0], question.id, "See docs/execution.md.", more))

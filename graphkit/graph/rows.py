@@ -336,13 +336,9 @@ def _before(case: Case) -> dict[str, Any]:
     """Return the edges that earlier turns walked as parallel lists; nothing if they are unknown."""
     if case.walked_before is None:
         return {}
-    sources, relations, targets = zip(*case.walked_before, strict=True) if case.walked_before else ((), (), ())
-    return {
-        "before_sources": [*sources],
-        "before_relations": [relation or "" for relation in relations],
-        "before_targets": [*targets],
-        "before_turns": [*case.walked_before.values()],
-    }
+    edges = [(source, relation or "", target, turn) for (source, relation, target), turn in case.walked_before.items()]
+    names = enumerate(("sources", "relations", "targets", "turns"))
+    return {f"before_{name}": [edge[place] for edge in edges] for place, name in names}
 
 
 def _directions(walk: list[TraversalStepStruct]) -> dict[str, Any]:

@@ -458,28 +458,21 @@ def _records(
 
 
 def _in_sessions(records: Iterable[TrialRecord], questions: Questions) -> Iterator[TrialRecord]:
-    """Yield records, those of a session once all its turns are there, or at the end, with what earlier turns walked."""
+    """Yield records, those of sessions at the end, with what the turns before them walked."""
     held: dict[tuple[str, str | None], dict[int, TrialRecord]] = {}
     for one in records:
-        session, turn = questions.turns.get(one.record["question_id"], (None, 0))
-        if session is None:
+        if (place := questions.turns.get(one.record["question_id"])) is None:
             yield one
-            continue
-        turns = held.setdefault((session, one.trial), {})
-        turns[turn] = one
-        if len(turns) == len(questions.sessions[session]):
-            yield from _with_earlier_walks(held.pop((session, one.trial)), questions.sessions[session])
+        else:
+            held.setdefault((place[0], one.trial), {})[place[1]] = one
     for (session, _), turns in held.items():
-        yield from _with_earlier_walks(turns, questions.sessions[session])
-
-
-def _with_earlier_walks(turns: Mapping[int, TrialRecord], session: Iterable[int]) -> Iterator[TrialRecord]:
-    walks = {turn: turns[turn].record.get("traversal") if turn in turns else None for turn in session}
-    for turn, one in turns.items():
-        found = walked_before((other, walks[other]) for other in walks if other < turn)
-        if turn > 1 and found is not None:
-            one = TrialRecord(one.trial, *_encoded({**one.record, "walked_before": found}), one.scores)
-        yield one
+        for turn, one in turns.items():
+            earlier = [other for other in questions.sessions[session] if other < turn]
+            made = ((other, turns[other].record.get("traversal") if other in turns else None) for other in earlier)
+            if earlier and (found := walked_before(made)) is not None:
+                steps = [step.model_dump(exclude_defaults=True) for step in found]
+                one = TrialRecord(one.trial, *_encoded({**one.record, "walked_before": steps}), one.scores)
+            yield one
 
 
 def _named_by_file(answers: Iterator[LoggedAnswer], path: Path, questions: Questions) -> Iterator[LoggedAnswer]:

@@ -5,7 +5,7 @@ Lower is better, and no value is the worst: a question that isn't logged or fail
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
@@ -165,11 +165,10 @@ class RepeatedEdges(WalkMeasure):
             raise ValueError(f'across must be "path" or "turns", not {self.across!r}')
 
     def value(self, case: Case) -> float | Unscored:
-        before: Collection[Edge] | None = ()
-        if self.across == "turns":
-            if (case.question.turn or 1) == 1:
-                return Unscored(NO_EARLIER_TURN, of_question=True)
-            before = case.walked_before
+        turns = self.across == "turns"
+        if turns and (case.question.turn or 1) == 1:
+            return Unscored(NO_EARLIER_TURN, of_question=True)
+        before = case.walked_before if turns else {}
         if not case.walk_logged or before is None:
             return Unscored(UNKNOWN_BEFORE if case.walk_logged else NO_TRAVERSAL)
         return float(len(_walk(case)) - len(case.walked.difference(before)))

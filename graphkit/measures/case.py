@@ -72,9 +72,7 @@ class Gold:
         self.ordered = path.ordered
         self._steps = steps = path.steps
         self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
-        self.optional = [step.optional for step in steps]
-        if had:
-            self.optional = [free or edge in had for free, edge in zip(self.optional, self.edges, strict=True)]
+        self.optional = [step.optional or edge in had for step, edge in zip(steps, self.edges, strict=True)]
         self.has_no_optional = True not in self.optional
         self.required = self.edges
         if not self.has_no_optional:
@@ -341,11 +339,7 @@ class Case:
     # Gold ------------------------------------------------------------------------------------------------------------
 
     def _read_gold(self) -> None:
-        self.gold = gold = [
-            Gold(path) if path.from_turn is None else Gold(path, self._had(path, path.from_turn))
-            for path in self.question.paths
-            if path.steps
-        ]
+        self.gold = gold = [Gold(path, self._had(path)) for path in self.question.paths if path.steps]
         if len(gold) == 1:
             self.units = [gold]
             self.gold_edges = gold[0].needed if gold[0].has_no_optional else set(gold[0].edges)
@@ -369,17 +363,18 @@ class Case:
     @lazy
     def walked_before(self) -> dict[Edge, int] | None:
         """The edges that earlier turns of the session walked, each with the last turn that did; None if unknown."""
-        logged = self.answer.walked_before if self.answer is not None else None
-        if logged is None:
+        if self.answer is None or self.answer.walked_before is None:
             return None
         gold = [(step.source, step.relation, step.target) for path in self.question.paths for step in path.steps]
-        steps = sorted(aligned(logged, gold), key=attrgetter("path"))
+        steps = sorted(aligned(self.answer.walked_before, gold), key=attrgetter("path"))
         return {(step.source, step.relation, step.target): step.path for step in steps}
 
-    def _had(self, path: GoldPathStruct, turn: int) -> set[Edge]:
-        """Return the edges of a gold path that the run has walked since a turn."""
-        edges = {(step.source, step.relation, step.target) for step in path.steps}
-        return contained(edges, [edge for edge, last in (self.walked_before or {}).items() if last >= turn], True)
+    def _had(self, path: GoldPathStruct) -> Collection[Edge]:
+        """Return the edges of a gold path that the run has walked since the turn in which it begins."""
+        if path.from_turn is None or not self.walked_before:
+            return ()
+        since = [edge for edge, turn in self.walked_before.items() if turn >= path.from_turn]
+        return contained([(step.source, step.relation, step.target) for step in path.steps], since, True)
 
     def path_name(self, path: Gold) -> str:
         """Return the name of a gold path: its id, else its place among the paths that hold a step."""

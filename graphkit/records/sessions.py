@@ -17,14 +17,16 @@ def checked_turn(question: Any) -> None:
             raise ValueError(f"from_turn must name an earlier turn: it is {path.from_turn}, and the question {of}")
 
 
-def walked_before(turns: Iterable[tuple[int, Any]]) -> list[dict[str, Any]] | None:
-    """Return the edges of the traversals of turns, each edge once a turn; None if a turn's traversal is unknown."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+def walked_before(turns: Iterable[tuple[Any, Any]]) -> tuple[Any, ...] | None:
+    """Return the edges of the traversals of turns, each once a turn; None if a turn's traversal is unknown."""
+    from graphkit.records.models import TraversalStep
+
+    found: dict[tuple[Any, ...], TraversalStep] = {}
     for turn, traversal in turns:
         if traversal is None:
             return None
         for step in traversal:
             edge = {name: step.get(name) for name in ("source", "relation", "target")}
-            edge["directed"] = None if step.get("directed", True) else False
-            found.setdefault((turn, *edge.values()), {**edge, "path": turn})
-    return [{name: value for name, value in one.items() if value is not None} for one in found.values()]
+            directed = step.get("directed", True)
+            found.setdefault((turn, directed, *edge.values()), TraversalStep(**edge, directed=directed, path=turn))
+    return tuple(found.values())

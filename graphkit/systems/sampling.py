@@ -23,19 +23,16 @@ def sample(questions: Sequence[Q], size: int, seed: int) -> list[Q]:
     if size >= len(questions):
         return list(questions)
     units: dict[tuple[bool, str], list[Q]] = defaultdict(list)
-    for question in questions:
-        alone = question.session is None
-        units[alone, question.id if alone else question.session or ""].append(question)
-    strata: dict[str, list[tuple[str, list[Q]]]] = defaultdict(list)
-    for (_, name), some in units.items():
-        first = min(some, key=lambda question: (question.turn or 0, question.id))
-        strata[first.difficulty or ""].append((name, some))
+    for question in sorted(questions, key=lambda one: one.turn or 0):
+        units[question.session is None, question.session or question.id].append(question)
+    strata: dict[str, list[list[Q]]] = defaultdict(list)
+    for _, unit in sorted(units.items(), key=lambda one: _place(one[0][1], seed)):
+        strata[unit[0].difficulty or ""].append(unit)
     drawn: set[str] = set()
-    for stratum, count in shares({name: sum(len(some) for _, some in of) for name, of in strata.items()}, size).items():
-        for _, some in sorted(strata[stratum], key=lambda unit: _place(unit[0], seed)):
-            if count > 0:
-                drawn.update(question.id for question in some)
-                count -= len(some)
+    for name, count in shares({name: sum(map(len, some)) for name, some in strata.items()}, size).items():
+        for unit in strata[name]:
+            drawn.update(question.id for question in unit if count > 0)
+            count -= len(unit)
     return [question for question in questions if question.id in drawn]
 
 

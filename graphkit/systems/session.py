@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
@@ -16,7 +16,7 @@ from graphkit.files.assets import refuse_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
-from graphkit.records.models import Answer, Question, TraversalStep
+from graphkit.records.models import Answer, Question
 from graphkit.records.notebook_html import block
 from graphkit.records.sessions import walked_before
 from graphkit.records.structs import QuestionStruct
@@ -231,8 +231,9 @@ class Session:
         """
 
         def keep(job: Task, answer: Answer) -> None:
-            if (job.question.turn or 1) > 1:
-                answer = self._with_earlier_walks(job.question, answer)
+            if earlier := self._earlier(job.question, answer.run):
+                walks = walked_before((one.turn, made and made.traversal) for one, made in earlier)
+                answer = answer.model_copy(update={"walked_before": walks})
             self.files[job.system.name].append(answer)
             advance(answer)
             if self.budget is not None:
@@ -281,34 +282,20 @@ class Session:
 
     def _context(self, question: Question, run: str) -> Context:
         commits = {**self._stacks.get(question.stack or "", {}), **question.commits}
-        return Context(self.dataset.folder, run, commits, question.k or self.k, self._history(question, run))
+        history = tuple((one, made) for one, made in self._earlier(question, run) if made is not None)
+        return Context(self.dataset.folder, run, commits, question.k or self.k, history)
+
+    def _earlier(self, question: Question, run: str) -> list[tuple[Question, Answer | None]]:
+        """Return the earlier turns of a question's session in order, each with its record."""
+        turns = self._sessions[question.session] if question.turn is not None else []
+        return [(one, self.files[run].record(one.id)) for one in turns if 0 < (one.turn or 0) < (question.turn or 0)]
 
     @cached_property
     def _sessions(self) -> dict[str | None, list[Question]]:
-        """The questions of each session in the order of their turns."""
-        found: dict[str | None, list[Question]] = {}
-        for question in self.plan.questions:
-            if question.turn is not None:
-                found.setdefault(question.session, []).append(question)
-        return {name: sorted(some, key=lambda one: one.turn or 0) for name, some in found.items()}
-
-    def _earlier(self, question: Question) -> list[Question]:
-        """Return the earlier turns of a question's session."""
-        turn = question.turn or 1
-        return [one for one in self._sessions.get(question.session, ()) if (one.turn or turn) < turn]
-
-    def _history(self, question: Question, run: str) -> tuple[tuple[Question, Answer], ...]:
-        file = self.files[run]
-        asked = ((one, file.record(one.id)) for one in self._earlier(question))
-        return tuple((one, answer) for one, answer in asked if answer is not None)
-
-    def _with_earlier_walks(self, question: Question, answer: Answer) -> Answer:
-        """Return the record of a question in a session with the edges that earlier turns walked, if all are known."""
-        file = self.files[answer.run]
-        records = ((one.turn or 0, file.record(one.id)) for one in self._earlier(question))
-        found = walked_before((turn, record and record.traversal) for turn, record in records)
-        steps = None if found is None else tuple(map(TraversalStep.model_validate, found))
-        return answer.model_copy(update={"walked_before": steps})
+        found: dict[str | None, list[Question]] = defaultdict(list)
+        for question in sorted(self.plan.questions, key=lambda one: one.turn or 0):
+            found[question.session].append(question)
+        return found
 
     def summaries(self) -> list[RunSummary]:
         """Return a summary of each run, with the records of earlier commands."""

@@ -100,8 +100,7 @@ def test_a_turn_that_is_taken_is_an_error_with_its_line(folder: Path) -> None:
         stream.write(json.dumps({**QUESTIONS[0], "id": "other"}) + "\n")
     said = inside("run", "data", "--system", "talking:answer", cwd=folder, code=2).err
     assert "questions.jsonl:6" in said
-    assert "turn 2 of the session 's' is already taken by" in said
-    assert "questions.jsonl:1" in said
+    assert "turn 2 of the session 's' is already taken" in said
 
 
 def test_a_sample_takes_whole_sessions() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from graphkit.plugins.logs.payloads import at, count_unread, objects_of, plain_key, question_id
@@ -115,7 +116,7 @@ def _answers(where: str, case: dict[str, Any], options: ReadOptions, unread: Cou
     if not asked:
         unread[_UNASKED] += 1
     around = {key: value for key, value in case.items() if plain_key(key) not in ("turns", "tags")}
-    for place, (begin, end) in enumerate(zip(asked, [*asked[1:], len(turns)], strict=True), 1):
+    for place, (begin, end) in enumerate(pairwise([*asked, len(turns)]), 1):
         said = turns[begin + 1 : end]
         texts = [one["content"] for one in said if isinstance(one.get("content"), str)]
         contexts = [one["retrievalcontext"] for one in said if isinstance(one.get("retrievalcontext"), list)]

@@ -260,6 +260,7 @@ def test_sessions_are_clusters(tmp_path: Path) -> None:
     assert "3 clusters of 4 questions" in out.out + out.err
     out = inside("compare", "runs/one.jsonl", "runs/two.jsonl", "--cluster", "session", "-m", "RR", cwd=tmp_path)
     assert "3 clusters of 4 questions" in out.out + out.err
-    inside("evaluate", "runs/two.jsonl", "--no-store", "-m", "RR", "-o", "two.json", cwd=tmp_path)
-    refused = inside("compare", "one.json", "two.json", "--cluster", "session", cwd=tmp_path, code=2)
+    for run in ("one", "two"):
+        inside("evaluate", f"runs/{run}.jsonl", "--no-store", "-m", "RR", "-o", f"{run}-results", cwd=tmp_path)
+    refused = inside("compare", "one-results", "two-results", "--cluster", "session", cwd=tmp_path, code=2)
     assert "results don't say the session of a question" in refused.err
