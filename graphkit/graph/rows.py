@@ -337,8 +337,8 @@ def _before(case: Case) -> dict[str, Any]:
     if case.walked_before is None:
         return {}
     edges = [(source, relation or "", target, turn) for (source, relation, target), turn in case.walked_before.items()]
-    names = enumerate(("sources", "relations", "targets", "turns"))
-    return {f"before_{name}": [edge[place] for edge in edges] for place, name in names}
+    names = enumerate(("before_sources", "before_relations", "before_targets", "before_turns"))
+    return {name: [edge[place] for edge in edges] for place, name in names}
 
 
 def _directions(walk: list[TraversalStepStruct]) -> dict[str, Any]:

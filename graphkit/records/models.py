@@ -33,8 +33,8 @@ from graphkit.records.fields import (
     Text,
     Time,
 )
-from graphkit.records.sessions import checked_turn
 from graphkit.records.shapes import (
+    checked_turn,
     citation_ids,
     error_text,
     gains,

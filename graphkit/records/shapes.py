@@ -337,3 +337,14 @@ def with_gold(given: Any) -> Any:
         del found["metadata"]
         found |= {"metadata": rest} if rest else {}
     return found
+
+
+def checked_turn(question: Any) -> None:
+    """Refuse the place of a question in its session, or a gold path that begins in no earlier turn, by a ValueError."""
+    turn = question.turn
+    if turn is not None and question.session is None:
+        raise ValueError("a turn needs the session that it belongs to")
+    for path in question.paths:
+        if path.from_turn is not None and path.from_turn >= (turn or 1):
+            of = "has no turn" if turn is None else f"is turn {turn}"
+            raise ValueError(f"from_turn must name an earlier turn: it is {path.from_turn}, and the question {of}")

@@ -15,8 +15,7 @@ from msgspec import Meta, Struct
 from graphkit.errors import InputError
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, LONGEST_WAIT, WIDEST
 from graphkit.records.arguments import checked_arguments
-from graphkit.records.sessions import checked_turn
-from graphkit.records.shapes import forwards
+from graphkit.records.shapes import checked_turn, forwards
 
 # The models are imported only when a record needs them; lines in the canonical spelling don't.
 if TYPE_CHECKING:
