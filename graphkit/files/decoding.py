@@ -44,7 +44,10 @@ _SPELLINGS: dict[type[Struct], Spellings] = {
 #: The lists of parts that are decoded as the file spells them, and leave out defaults when they are encoded again.
 #: Only those of an answer: the gold's hash is made of the parts of a question as they are declared.
 _PARTS: dict[type[Struct], dict[str, type[Struct]]] = {
-    AnswerStruct: {"retrieved": ChunkStruct, "traversal": TraversalStepStruct, "tool_calls": ToolCallStruct}
+    AnswerStruct: {
+        **dict.fromkeys(("traversal", "walked_before"), TraversalStepStruct),
+        **{"retrieved": ChunkStruct, "tool_calls": ToolCallStruct},
+    }
 }
 
 _MISSING = re.compile(r"Object missing required field `(.+?)`")

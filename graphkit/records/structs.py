@@ -222,7 +222,7 @@ class EdgeStruct(Struct, gc=False, forbid_unknown_fields=True):
 def turn_backward_steps(record: QuestionStruct | AnswerStruct) -> None:
     """Turn the steps whose relations say that they were walked backwards (``~CALLS``) as their edges point."""
     if isinstance(record, AnswerStruct):
-        for step in record.traversal or ():
+        for step in (*(record.traversal or ()), *(record.walked_before or ())):
             if (along := forwards(step.relation)) is not None:
                 step.source, step.relation, step.target = step.target, along, step.source
                 step.source_commit, step.target_commit = step.target_commit, step.source_commit
