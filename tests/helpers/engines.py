@@ -34,6 +34,7 @@ ENVIRONMENT: Mapping[str, str] = dict(os.environ)
 
 SETTINGS_PREFIXES = (
     *("NEO4J_", "GRAPHKIT_", "ANTHROPIC_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "RAGAS_"),
+    *("AZURE_OPENAI_", "GEMINI_", "MISTRAL_", "OLLAMA_", "VLLM_", "LLAMACPP_"),
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"),
 )
 #: One of each database that graphkit works with; a server of it is the fixture NAME_server.

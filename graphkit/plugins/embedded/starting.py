@@ -17,7 +17,9 @@ from graphkit.plugins.embedded.folder import disk_is_full
 from graphkit.plugins.embedded.place import HEAP_VARIABLE, Layout
 
 START_SECONDS = 90.0  # a cold start takes about one second, on an overloaded machine many
-_HIDDEN_FROM_SERVER = ("ANTHROPIC_", "NEO4J_")
+_HIDDEN_FROM_SERVER = (
+    *("ANTHROPIC_", "NEO4J_", "OPENAI_", "AZURE_OPENAI_", "GEMINI_", "MISTRAL_", "OLLAMA_", "VLLM_", "LLAMACPP_"),
+)
 
 
 @dataclass(frozen=True)
