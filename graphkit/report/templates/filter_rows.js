@@ -6,7 +6,7 @@ const DECISIONS = ["right", "wrong", "undecided"];
 const FLAG_WORDS = { incoherent: "conflicting commits", off_pin: "a commit that the question doesn't pin", luck: "right answer, wrong path" };
 
 /** What `--keep` may name, and the page doesn't hold. */
-const KEEP_ONLY = ["failures", "group"];
+const KEEP_ONLY = ["failures", "group", "split"];
 
 /** Return the names that a filter of the page knows. @param {import("./model.js").Summary} data @returns {import("./filter_expression.js").Names} */
 export const filterNames = (data) => {
