@@ -14,7 +14,7 @@ from graphkit.graph.queries import cypher, schema_statements
 SCHEMA_VERSION = "17"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "bba518dedd21f5ebc44c1fcddd51c287"
+SCHEMA_DIGEST = "633612ebfaae1873dac8e54f4b017464"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"
