@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
 from graphkit.measures.answer_matching import LONG_GOLD_ANSWER, NO_GOLD_ANSWER
-from graphkit.measures.answer_overlap import NO_TOKENS
 from graphkit.measures.coherence import NO_COMMITS_KNOWN, NO_PIN
 from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS, NO_RESOLUTION
 from graphkit.measures.edges import NO_BOUNDARY, NO_PATH
@@ -20,7 +19,7 @@ from graphkit.measures.ranking import LARGE_GAINS, NO_EVIDENCE, NO_SPAN
 from graphkit.measures.repositories import NO_REPOSITORY
 from graphkit.measures.seen import NO_GOLD_IDS
 from graphkit.measures.tools import NO_ARGUMENTS, NOTHING_EXPECTED
-from graphkit.measures.unscored import NO_EARLIER_TURN, NO_GOLD, NO_RELEVANT, Unscored
+from graphkit.measures.unscored import NO_EARLIER_TURN, NO_GOLD, NO_RELEVANT, NO_TOKENS, Unscored
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.unanswered import NOT_LOGGED, STALE, is_failure, is_stale, is_unlogged
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures import (
     answer_matching,
-    answer_overlap,
     budgets,
     coherence,
     completeness,
@@ -45,8 +44,6 @@ MEASURES: tuple[type[Measure], ...] = (
     *(ranking.RetrievedF1, ranking.RetrievedPrecision, ranking.RetrievedRecall),
     *(ranking.AnswerContainment, ranking.EvidenceRecall),
     *(answer_matching.AnswerHit, answer_matching.AnswerF1),
-    *(answer_overlap.ExactMatch, answer_overlap.TokenF1, answer_overlap.RougeL),
-    *(answer_overlap.JointExactMatch, answer_overlap.JointF1),
     *(files.FilePrecision, files.FileRecall, files.SymbolRecall),
     *(tools.ToolRecall, tools.ToolPrecision, tools.ToolExact, tools.ToolInOrder, tools.ArgumentMatch),
     *(seen.StepsToGold, seen.Redundancy, seen.UsedShare),

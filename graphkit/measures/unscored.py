@@ -16,6 +16,7 @@ NO_TEXT = "the retrieved chunks carry no text"
 NO_TRAVERSAL = "the record has no traversal (not logged)"
 NO_RETRIEVAL = "the record has no retrieved chunks (not logged)"
 NO_LINES = "a retrieved id and a relevant one are in one file, and the lines of one aren't known (not logged)"
+NO_TOKENS = "the measure's normalisation leaves no word of a gold answer"
 NO_ORDER = "the traversal is a set of edges: its order isn't known (not logged)"
 NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was traversed (not logged)"
 

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError, MeasureError
-from graphkit.measures.answer_overlap import ExactMatch, RougeL, TokenF1
 from graphkit.measures.base import LAYERS, Measure
 from graphkit.measures.budgets import StatedMeasure
 from graphkit.measures.edges import EdgeRecall
@@ -31,6 +30,7 @@ from graphkit.measures.registry import (
 )
 from graphkit.measures.tools import NO_CALLS
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
+from graphkit.plugins.overlap.answer_overlap import ExactMatch, RougeL, TokenF1
 from tests.helpers import ROOT
 from tests.helpers.cases import question, reason, unlogged, value
 

@@ -14,10 +14,8 @@ from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.matching import common_subsequence
 from graphkit.measures.text import squad_normalised
-from graphkit.measures.unscored import Unscored
+from graphkit.measures.unscored import NO_TOKENS, Unscored
 from graphkit.records.ids import Places
-
-NO_TOKENS = "the measure's normalisation leaves no word of a gold answer"
 
 Tokens = list[str]
 

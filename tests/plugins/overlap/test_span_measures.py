@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphkit.measures.owners import Owner, owner_of
 from graphkit.measures.unscored import NO_LINES, NO_RETRIEVAL, NO_TEXT
-from graphkit.plugins.chunks.span_measures import LEAST, NO_GOLD_SPANS, NO_PLACE, TEXTS_ALONE, spans_in
+from graphkit.plugins.overlap.span_measures import LEAST, NO_GOLD_SPANS, NO_PLACE, TEXTS_ALONE, spans_in
 from graphkit.records.commits import CommitGraph
 from graphkit.records.ids import Places, StatedArtifact
 from tests.helpers.cases import answer, ranking, reason, relevant, unlogged, value

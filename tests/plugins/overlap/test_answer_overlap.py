@@ -11,8 +11,8 @@ from functools import cache
 import pytest
 
 from graphkit.measures.answer_matching import LONG_GOLD_ANSWER, NO_GOLD_ANSWER
-from graphkit.measures.answer_overlap import NO_TOKENS
 from graphkit.measures.integration import NO_ANSWER
+from graphkit.measures.unscored import NO_TOKENS
 from graphkit.records.models import Question
 from tests.helpers.cases import answer, question, reason, unlogged, value
 

@@ -1,0 +1,1 @@
+"""Measures of the overlap of texts: chunks by their lines and characters, answers by their words."""

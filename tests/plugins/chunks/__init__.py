@@ -1,1 +1,0 @@
-"""Measures of chunks by what they cover."""
