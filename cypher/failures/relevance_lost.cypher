@@ -1,6 +1,6 @@
 // title: Relevance lost
 // answers: At which hop of a walk does relevance to the question fall first, according to which judge, and which edge would have led nearer?
-// order: 85
+// order: 89
 // parameters: run, question = null, limit = 20
 // columns: question, judge, grader, path, hop, source, relation, target, better
 MATCH (r:Run {id: $run})

@@ -254,7 +254,7 @@ class RunGateOptions:
 
     under: list[Bound] = option(
         "--fail-under MEASURE=VALUE",
-        "Fail if a mean, or a percentile as of EdgeRecall_p10, is lower than VALUE; may be repeated.",
+        "Fail if a mean, or a percentile as of EdgeF1_p10, is lower than VALUE; may be repeated.",
         default=[],
         parser=bound("--fail-under"),
     )

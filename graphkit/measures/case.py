@@ -247,8 +247,8 @@ class Case:
         case.ideal = sorted([gain for _, gain in case.found] + [*left.values()], reverse=True)
         return case
 
-    def otherwise_cut(self) -> Iterator[tuple[Granularity, str, str]]:
-        """Yield each retrieved id that shares its place with a relevant one, how it lies to it, and the latter."""
+    def otherwise_cut(self) -> Iterator[tuple[Granularity, str]]:
+        """Yield how each retrieved id that shares its place with a relevant one lies to it, and the former."""
         chunks = self.chunks
         if not chunks or not (chunks[0].path or may_share(self.question.relevant, self.ranks)):
             return  # as in most questions, at no cost
@@ -258,8 +258,8 @@ class Case:
             if not (chunk.path or name.startswith(files)):
                 continue
             own = self.extent_of(chunk)
-            lies = ((own.against(other), name, node) for node, other in self.relevant_extents.items())
-            yield from [(how, one, node) for how, one, node in lies if how][:1]
+            lies = (own.against(other) for other in self.relevant_extents.values())
+            yield from [(how, name) for how in lies if how][:1]
 
     @lazy
     def relevant_extents(self) -> dict[str, Extent]:

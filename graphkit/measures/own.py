@@ -92,11 +92,12 @@ def loaded_kind(text: str) -> type[Measure] | None:
 
 
 def load_installed(point: EntryPoint) -> type[Measure]:
-    """Import the measure of an entry point, and name it after the entry point.
+    """Import the measure of an entry point; one of another package is named after the entry point.
 
     Raise MeasureError if it can't be imported, or is no measure.
     """
     where = described(point)
     kind = checked(load(point, MeasureError), where)
-    kind.name = checked_name(point.name, where)
+    if kind.is_custom():
+        kind.name = checked_name(point.name, where)
     return kind

@@ -137,7 +137,7 @@ def measure_kinds() -> tuple[list[type[Measure]], list[MeasureError]]:
 def _by_entry_point(name: str, point: EntryPoint) -> type[Measure]:
     kind = load_installed(point)
     if _BY_NAME.get(name) is not kind:
-        _enter(kind, (point.name, *kind.aliases), f"{point.name} = {point.value}")
+        _enter(kind, (kind.name, *kind.aliases), f"{point.name} = {point.value}")
     return kind
 
 

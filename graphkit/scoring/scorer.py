@@ -277,9 +277,9 @@ class Scorer:
 
     def _count_granularity(self, case: Case, _: object, invalid: str | None) -> None:
         if invalid is None and case.failure is None and case.gains and not case.hits:
-            for how, name, node in case.otherwise_cut():
+            for how, name in case.otherwise_cut():
                 if how != "unknown":
-                    self.totals.count_cut(how, f"{shortened(name)!r} for {shortened(node)!r}")
+                    self.totals.count_cut(how, shortened(name))
 
     def _note_symbol_match(self, case: Case, *_: object) -> None:
         if case.question.symbol_match is not None:

@@ -83,9 +83,9 @@ class Totals:
 
     def cut_sentences(self) -> list[str]:
         """Return a sentence on the retrieved ids that are cut otherwise than relevant ones; empty if there are none."""
-        counts = " and ".join(f"{count} {how}" for how, count in sorted(self.cut.items()))
-        what = f"retrieved instead of equal ids: {counts} ones ({self.cut_example})"
-        return [f"{what}, which -m \"nDCG(match='containment')@10\" counts"] if self.cut else []
+        counts = ", ".join(f"{count} {how}" for how, count in sorted(self.cut.items()))
+        what = f"no equal id, but {counts} ({self.cut_example}); -m \"nDCG(match='containment')@10\" counts these"
+        return [what] if self.cut else []
 
     def add_strict(self, index: int, value: float, strict: float) -> None:
         """Note the value of a question under strict comparison of relations, beside its value."""

@@ -97,7 +97,7 @@ def test_severe_alerts_follow_from_ids_that_nobody_knows(tmp_path: Path) -> None
             step |= {"source": step["source"].upper(), "target": step["target"].upper()}
     write_lines(upper, answers)
     done = inside("evaluate", "--full", "--no-store", "--dataset", STOREFRONT, upper, cwd=tmp_path, code=0)
-    first, second = [line for line in done.err.splitlines() if not line.startswith("note: ")]
+    first, second, _ = [line for line in done.err.splitlines() if not line.startswith("note: ")]
     assert first == (
         "known: storefront-graph-v2: 0 of 117 ids are known (gold 0, artifacts 0, edges 0); "
         "edges: 0 forward, 0 reversed, 0 by another relation, 627 not in the knowledge graph"

@@ -19,7 +19,7 @@ import typer
 import graphkit as package
 from graphkit.cli.app import app
 from graphkit.graph.queries import named_queries
-from graphkit.measures.registry import MEASURES
+from graphkit.measures.registry import MEASURES, measure_kinds
 from graphkit.plugins.judging.baseline import DEFAULT_MODEL, baseline
 from graphkit.plugins.judging.commands.grade import JUDGE
 from graphkit.plugins.judging.grading.grade_run import GradingOptions
@@ -235,6 +235,7 @@ READING = (
     ("run", "d", "--system", "r=systems:answer"),
     ("import", "ragas", "log.json", "-d", "d", "-o", "log.jsonl"),
     ("judge", "spot-check", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
+    ("judge", "pool", "d/runs/r.jsonl"),
     ("judge", "consistency", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "bias", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "drift", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
@@ -298,8 +299,9 @@ def test_version(tmp_path: Path) -> None:
 def test_measures_json(tmp_path: Path) -> None:
     """Each measure is an object with its definition and source."""
     rows = inside("measures", "--json", cwd=tmp_path, code=0).objects()
-    assert len(rows) == len(MEASURES)
-    for row, kind in zip(rows, MEASURES, strict=True):
+    kinds, wrong = measure_kinds()
+    assert (wrong, kinds[: len(MEASURES)]) == ([], [*MEASURES])
+    for row, kind in zip(rows, kinds, strict=True):
         assert re.match(rf"{kind.__name__}\b", row["measure"])
         assert row["definition"]
         assert row["source"]

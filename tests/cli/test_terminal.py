@@ -61,10 +61,11 @@ def test_evaluate_fits(count: int, shop: Path) -> None:
     """One, two and four runs: the layers as a table, findings, what to type next, and the summary last."""
     runs = [*RUNS, "runs/storefront-again.jsonl"][:count]
     screen = on_screen("evaluate", "--no-store", *runs, cwd=shop, code=0)
-    piped = inside("evaluate", "--no-store", *runs, cwd=shop, code=0).out
-    fits(screen, piped)
+    done = inside("evaluate", "--no-store", *runs, cwd=shop, code=0)
+    piped = done.out
+    fits(screen, f"{done.err} {piped}")
     # Up to four runs are columns; the names lose what all of them begin with if the table is too wide otherwise.
-    heading = screen.lines[0].split()
+    heading = next(line for line in screen.lines if line.startswith("   ")).split()
     assert len(heading) == count
     assert all(name.startswith("storefront-" if count < 4 else "…-") for name in heading)
     [retrieval] = [line for line in screen.lines if line.startswith("retrieval ")]

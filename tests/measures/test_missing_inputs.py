@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graphkit.measures.answer_matching import NO_GOLD_ANSWER
-from graphkit.measures.base import Unscored
+from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.budgets import NO_GOLD_WALKED, StatedMeasure
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import NO_COMMIT, NO_PIN, NOTHING_TOUCHED, NOTHING_VERSIONED
@@ -31,6 +31,7 @@ from graphkit.measures.unscored import (
     NO_TRAVERSAL,
     NOTHING_TRAVERSED,
 )
+from graphkit.plugins.overlap.answer_overlap import ExactMatch, JointExactMatch, JointF1, RougeL, TokenF1
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Commit, Question
 
@@ -73,7 +74,8 @@ RECORD: dict[str, Any] = {
 }
 
 #: The measures that are computed from a record, by the name of their classes.
-COMPUTED = {kind.__name__: kind for kind in MEASURES if kind.computed}
+OVERLAP: tuple[type[Measure], ...] = (ExactMatch, TokenF1, RougeL, JointExactMatch, JointF1)
+COMPUTED = {kind.__name__: kind for kind in (*MEASURES, *OVERLAP) if kind.computed}
 
 #: What they give the record that has it right: 1, but for P (two of five ranks are relevant), the measures of which
 #: less is better, and UsedShare: of the ids, the answer names neither "first" nor "second" as a whole word. The answer

@@ -24,6 +24,7 @@ from graphkit.measures.registry import (
     MEASURES,
     known_measure,
     measure_class,
+    measure_kinds,
     parse_measure,
     require_computed,
     resolve_measures,
@@ -31,8 +32,12 @@ from graphkit.measures.registry import (
 from graphkit.measures.tools import NO_CALLS
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
 from graphkit.plugins.overlap.answer_overlap import ExactMatch, RougeL, TokenF1
+from graphkit.plugins.overlap.span_measures import TEXTS_ALONE
 from tests.helpers import ROOT
 from tests.helpers.cases import question, reason, unlogged, value
+
+#: All measures of graphkit, also those of its plug-ins.
+OWN = tuple(kind for kind in measure_kinds()[0] if not kind.is_custom())
 
 #: The measures of a walk's length, and those that a record states.
 LENGTHS = ("Hops", "VisitedNodes", "RepeatedEdges", "StoppingDepth")
@@ -44,6 +49,8 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "where": st.sampled_from(["retrieved", "answer"]),
     "level": st.none() | st.sampled_from(["file", "module", "symbol"]),
     "match": st.sampled_from(["exact", "containment"]),
+    "chunks": st.sampled_from(["relevant", "irrelevant"]),
+    "across": st.sampled_from(["path", "turns"]),
     "threshold": st.floats(0, 1, exclude_min=True),
 }
 
@@ -51,7 +58,7 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
 @st.composite
 def measures(draw: st.DrawFn) -> Measure:
     """Draw a measure with any parameters."""
-    kind = draw(st.sampled_from(MEASURES))
+    kind = draw(st.sampled_from(OWN))
     return kind(**{field.name: draw(CHOICES.get(field.name, st.booleans())) for field in dataclasses.fields(kind)})
 
 
@@ -65,7 +72,7 @@ def test_text_round_trip(measure: Measure) -> None:
     assert pickle.loads(pickle.dumps(measure)) == measure
 
 
-@pytest.mark.parametrize("kind", MEASURES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", OWN, ids=lambda kind: kind.__name__)
 def test_each_measure_says_what_it_is(kind: type[Measure]) -> None:
     """Each has a definition, a source and a layer, is found by its name, and can't be changed."""
     measure = parse_measure(kind.__name__)
@@ -134,7 +141,7 @@ def test_no_private_name_of_a_measure_is_used_elsewhere() -> None:
 def test_bounds_direction_and_thresholds_fit_together() -> None:
     """The lowest value is below the highest; both thresholds lie between, the severe one on the worse side."""
     with_target = 0
-    for kind in MEASURES:
+    for kind in OWN:
         assert kind.lowest is not None
         # Effort has no end, and F1 as published exceeds 1 for a line with several answers.
         highest = math.inf if kind.highest is None else kind.highest
@@ -257,7 +264,7 @@ def test_a_measure_of_another_tool_is_not_known() -> None:
 
 def test_no_two_measures_share_a_name() -> None:
     """No alias is the name of another measure."""
-    names = [name.casefold() for kind in MEASURES for name in (kind.__name__, *kind.aliases)]
+    names = [name.casefold() for kind in OWN for name in (kind.__name__, *kind.aliases)]
     assert len(set(names)) == len(names)
 
 
@@ -318,6 +325,8 @@ UNLOGGED = {
     **dict.fromkeys(("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch"), NO_CALLS),
     **dict.fromkeys(("StepsToGold", "Redundancy", "UsedShare"), NO_CALLS),
     **dict.fromkeys(LENGTHS, NO_TRAVERSAL),
+    "SpanRecall": NO_RETRIEVAL,
+    **dict.fromkeys(("SpanPrecision", "SpanIoU"), TEXTS_ALONE),
     **{kind.__name__: kind.unlogged for kind in StatedMeasure.__subclasses__()},
 }
 
@@ -336,7 +345,7 @@ ASKED = question(
 )
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MEASURES if kind.computed], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [kind for kind in OWN if kind.computed], ids=lambda kind: kind.__name__)
 def test_what_was_not_logged_is_not_scored(kind: type[Measure]) -> None:
     """A record with an answer only is scored by exactly those measures that need nothing else."""
     record = unlogged(answer="f")

@@ -27,10 +27,10 @@ def evaluated(folder: Path, *measures: str, **options: Any) -> graphkit.Evaluati
 
 def test_the_note_counts_each_granularity(tmp_path: Path) -> None:
     """Two ids are finer, one is coarser and one overlaps; a question with an equal id isn't looked at."""
-    words = "retrieved instead of equal ids: 1 coarser and 2 finer and 1 overlapping ones ('x:a.py#g' for 'x:a.py')"
+    words = "no equal id, but 1 coarser, 2 finer, 1 overlapping (x:a.py#g)"
     for options in (dict[str, str](), {"executor": "processes=2"}):
         [note] = evaluated(tmp_path, "RR", **options).warnings
-        assert note == f"{words}, which -m \"nDCG(match='containment')@10\" counts"
+        assert note == f"{words}; -m \"nDCG(match='containment')@10\" counts these"
 
 
 def test_no_note_without_need(tmp_path: Path) -> None:

@@ -96,6 +96,14 @@ def test_calls_of_tools_are_those_of_the_definitions(full_store: Store, runs: li
 Placed = tuple[int, tuple[str, str | None, str]]
 
 
+def walked_since(case: Case, turn: int | None, gold: tuple[str, str | None, str]) -> bool:
+    """Return whether an earlier turn of the session, that one or a later, walked an edge of gold."""
+    return turn is not None and any(
+        at >= turn and (step[0], step[2]) == (gold[0], gold[2]) and (None in (gold[1], step[1]) or gold[1] == step[1])
+        for step, at in (case.walked_before or {}).items()
+    )
+
+
 def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]:
     """Return (question, position, edge) of each required edge that wasn't walked, by the letter of the definition.
 
@@ -109,7 +117,8 @@ def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]
         required = [
             (place, (one.source, one.relation, one.target))
             for place, one in steps
-            if not one.optional and (not boundary or case.places.crosses(one.source, one.target))
+            if not (one.optional or walked_since(case, path.from_turn, (one.source, one.relation, one.target)))
+            and (not boundary or case.places.crosses(one.source, one.target))
         ]
         if required:
             # Of equals the path with fewer required edges, then the one whose steps come first in the alphabet.
@@ -163,7 +172,7 @@ def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[
             assert set(row["went_to"]) <= targets
             assert bool(row["went_to"]) == bool(targets)
         compared += missed
-    assert compared > enough(400)  # 451 of three datasets
+    assert compared > enough(350)  # steps that earlier turns walked aren't missed
 
 
 def test_missed_boundaries_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:

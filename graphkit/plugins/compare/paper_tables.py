@@ -49,7 +49,7 @@ _LIGATURE = re.compile(r"([-,'])(?=\1)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _Markup:
     """How a form of a table writes text of others, the best mean and a mark above the line."""
 
     text: Callable[[str], str]
@@ -82,8 +82,8 @@ def markdown(text: str) -> str:
     return " ".join(text.split())
 
 
-_LATEX = _Form(tex, lambda text: rf"\textbf{{{text}}}", lambda text: rf"\textsuperscript{{{text}}}")
-_MARKDOWN = _Form(markdown, lambda text: f"**{text}**", lambda text: f"<sup>{text}</sup>")
+_LATEX = _Markup(tex, lambda text: rf"\textbf{{{text}}}", lambda text: rf"\textsuperscript{{{text}}}")
+_MARKDOWN = _Markup(markdown, lambda text: f"**{text}**", lambda text: f"<sup>{text}</sup>")
 
 
 def check_tables(paths: list[Path]) -> None:
@@ -179,13 +179,13 @@ def _rows(means: RunMeans) -> Iterator[dict[str, Any]]:
 WRITERS: dict[str, Callable[[Path, RunMeans, list[str]], None]] = {".tex": _latex, ".csv": _csv, ".md": _markdown}
 
 
-def _header(means: RunMeans, form: _Form) -> Callable[[int], str]:
+def _header(means: RunMeans, form: _Markup) -> Callable[[int], str]:
     """Return the function of the header of a run, with its letter if marks name runs by these."""
     lettered = means.baseline is None
     return lambda place: form.text(means.runs[place]) + (form.above(letter(place)) if lettered else "")
 
 
-def _cell(means: RunMeans, one: RunMean, form: _Form) -> str:
+def _cell(means: RunMeans, one: RunMean, form: _Markup) -> str:
     """Return a mean, bold if it is the best one, with its marks."""
     if one.mean is None:
         return form.text("–")

@@ -190,4 +190,7 @@ def _gold_lists(claims: Sequence[GoldClaim]) -> dict[str, list[Any]]:
 def _fall_of(verdict: Verdict) -> dict[str, Any]:
     """Return the first hop at which relevance falls, as properties of the verdict's node."""
     fall = verdict.fall
-    return {} if fall is None else {f"fall_{name}": value for name, value in fall.model_dump().items()}
+    if fall is None:
+        return {}
+    edge = {"fall_source": fall.source, "fall_relation": fall.relation, "fall_target": fall.target}
+    return {"fall_path": fall.path, "fall_hop": fall.hop, **edge, "fall_better": fall.better}

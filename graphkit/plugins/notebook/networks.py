@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.matching import contained
@@ -21,13 +23,13 @@ if TYPE_CHECKING:
 def gold_graph(question: Question | QuestionStruct) -> Graph:
     """Return the gold paths of a question as a directed multigraph.
 
-    An edge is one step, with ``path`` (its place among the paths), ``name``, ``group``, ``ordered``, ``position``,
-    ``relation``, ``optional`` and ``evidence``.
+    An edge is one step, with ``path`` (its place among the paths), ``name``, ``group``, ``ordered``, ``from_turn``,
+    ``position``, ``relation``, ``optional`` and ``evidence``. The graph's attribute ``turn`` is that of the question.
     """
     import networkx
 
     gold = struct_of(QuestionStruct, question)
-    graph: Graph = networkx.MultiDiGraph(question=gold.id)
+    graph: Graph = networkx.MultiDiGraph(question=gold.id, turn=gold.turn)
     for number, path in enumerate(gold.paths):
         for position, step in enumerate(path.steps):
             graph.add_edge(
@@ -37,6 +39,7 @@ def gold_graph(question: Question | QuestionStruct) -> Graph:
                 name=path.id,
                 group=path.group,
                 ordered=path.ordered,
+                from_turn=path.from_turn,
                 position=position,
                 relation=step.relation,
                 optional=step.optional,
@@ -50,12 +53,14 @@ def walked_graph(answer: Answer | AnswerStruct) -> Graph:
 
     An edge is one step, with ``path``, ``position``, ``relation``, ``source_commit``, ``target_commit`` and
     ``directed``, which is False if its log has lost its direction. A record without a traversal gives an empty graph.
-    The graph's attribute ``ordered`` is False if the traversal is a set of edges.
+    The graph's attribute ``ordered`` is False if the traversal is a set of edges; ``walked_before`` holds what earlier
+    turns walked, as the record does.
     """
     import networkx
 
-    graph: Graph = networkx.MultiDiGraph(ordered=answer.ordered)
-    for walk in Case(QuestionStruct(id="-", question="-"), answer).walks:
+    record = struct_of(AnswerStruct, answer)
+    graph: Graph = networkx.MultiDiGraph(ordered=record.ordered, walked_before=record.walked_before)
+    for walk in Case(QuestionStruct(id="-", question="-"), record).walks:
         for position, step in enumerate(walk):
             graph.add_edge(
                 step.source,
@@ -110,9 +115,16 @@ def score_graphs(
     0.5
     """
     chosen = parse_measure(measure) if isinstance(measure, str) else measure
-    question = Question(id="-", question="-", paths=_paths(gold))
+    turn, before = gold.graph.get("turn"), walked.graph.get("walked_before")
+    session = {} if turn is None else {"session": "-", "turn": turn}
+    question = Question(id="-", question="-", paths=_paths(gold), **session)
     answer = Answer(
-        run="-", question_id="-", retrieved=(), traversal=_walk(walked), ordered=walked.graph.get("ordered", True)
+        run="-",
+        question_id="-",
+        retrieved=(),
+        traversal=_walk(walked),
+        ordered=walked.graph.get("ordered", True),
+        walked_before=None if before is None else tuple(TraversalStep(**to_builtins(step)) for step in before),
     )
     return chosen.score(Case(question, answer, commits))
 
@@ -127,7 +139,13 @@ def _paths(graph: Graph) -> tuple[GoldPath, ...]:
     for source, target, data in _edges(graph):
         number = data.get("path", 0)
         names.setdefault(
-            number, {"id": data.get("name"), "group": data.get("group"), "ordered": data.get("ordered", True)}
+            number,
+            {
+                "id": data.get("name"),
+                "group": data.get("group"),
+                "ordered": data.get("ordered", True),
+                "from_turn": data.get("from_turn"),
+            },
         )
         fields = {name: data[name] for name in ("relation", "optional", "evidence") if data.get(name) is not None}
         steps.setdefault(number, []).append(Step(source=str(source), target=str(target), **fields))

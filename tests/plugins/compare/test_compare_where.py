@@ -77,4 +77,4 @@ def test_tables_of_several_runs_state_the_part(two: list[Path], tmp_path: Path) 
     assert done.err.count(f"note: {part}") == 1
     assert f"Compared {part}" in (tmp_path / "t.md").read_text("utf-8")
     assert "Compared over 8 of 10 questions, split ==" in (tmp_path / "t.tex").read_text("utf-8")
-    assert {one["where"] for one in csv.DictReader((tmp_path / "t.csv").open())} == {where}
+    assert {one["where"] for one in csv.DictReader((tmp_path / "t.csv").read_text("utf-8").splitlines())} == {where}
