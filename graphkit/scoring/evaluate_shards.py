@@ -91,6 +91,7 @@ def score_shards(
         **job_options(options, measures),
         spelling=run.spelling,
         wanted=frozenset(run.first.ids()),
+        first=frozenset(run.first.questions()),
     )
     with held_folder() as scratch:
         return _Scoring(run, job, problems, progress, scratch).evaluation(options.failed_as, judged)

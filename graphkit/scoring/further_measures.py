@@ -46,6 +46,10 @@ class FirstRecords:
                 found |= {step.source, step.target}
         return found
 
+    def questions(self) -> set[str]:
+        """Return the ids of the questions."""
+        return {answer.question_id for answer in self.answers}
+
 
 #: Measures of a run that logs its calls, and those that also need expected calls in the questions.
 OF_CALLS = ("StepsToGold", "Redundancy", "UsedShare")

@@ -136,6 +136,7 @@ class RunPass:
             invalid,
             spelling=GoldSpelling(self.dataset.questions_file),
             wanted=frozenset(self.first.ids() if self.first is not None else ()),
+            first=frozenset(self.first.questions() if self.first is not None else ()),
             **options,
         )
         gold = GoldSeen()

@@ -60,15 +60,16 @@ class Job:
     relations
         Whether to count edges without a relation, since a measure compares relations, be it in the database.
     granularity
-        Whether to count retrieved ids that are finer or coarser than relevant ones, where none is relevant.
+        Whether to count retrieved ids that are finer or coarser than relevant ones, where none is relevant, in the
+        first records.
     name
         The name of the run, whatever the records say.
     spelling
         The gold's spelling of ids that aren't ASCII.
     hash_gold
         Whether to hash the gold of all questions; with ``keep_rows`` it is always hashed.
-    wanted
-        The ids to look for in the gold.
+    wanted, first
+        The ids to look for in the gold, and the questions of the first records.
     only
         The questions that are scored; by default all. The others are read, and looked at for ``wanted``.
     """
@@ -92,6 +93,7 @@ class Job:
     spelling: GoldSpelling = field(default_factory=GoldSpelling)
     hash_gold: bool = False
     wanted: frozenset[str] = frozenset()
+    first: frozenset[str] = frozenset()
     only: ChosenQuestions | None = None
 
     @property
@@ -276,6 +278,8 @@ class Scorer:
         self.strict = tuple(found)
 
     def _count_granularity(self, case: Case, _: object, invalid: str | None) -> None:
+        if case.question.id not in self.job.first:
+            return
         if invalid is None and case.failure is None and case.gains and not case.hits:
             for how, name in case.otherwise_cut():
                 if how != "unknown":

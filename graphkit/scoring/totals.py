@@ -10,6 +10,7 @@ from graphkit.measures.base import Unscored
 from graphkit.records.bounds import exact_parts
 from graphkit.records.gold import GoldSum
 from graphkit.records.usage import Tally
+from graphkit.scoring.further_measures import RECORDS
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.reason_counts import Doubts, Left, apart_from_failures, bounded, count_reasons, listed
 from graphkit.scoring.relation_counts import RelationCounts
@@ -84,7 +85,10 @@ class Totals:
     def cut_sentences(self) -> list[str]:
         """Return a sentence on the retrieved ids that are cut otherwise than relevant ones; empty if there are none."""
         counts = ", ".join(f"{count} {how}" for how, count in sorted(self.cut.items()))
-        what = f"no equal id, but {counts} ({self.cut_example}); -m \"nDCG(match='containment')@10\" counts these"
+        among = f"in the first {RECORDS:,} records " if self.questions > RECORDS else ""
+        what = (
+            f"{among}no equal id, but {counts} ({self.cut_example}); -m \"nDCG(match='containment')@10\" counts these"
+        )
         return [what] if self.cut else []
 
     def add_strict(self, index: int, value: float, strict: float) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import graphkit
+from graphkit.scoring.further_measures import RECORDS
 from tests.helpers.datasets import write_jsonl
 
 #: In each question no id is equal; the lines of x:c.py#f aren't known.
@@ -45,3 +46,14 @@ def test_lines_come_from_the_artifacts_of_the_dataset(tmp_path: Path) -> None:
     result = evaluated(tmp_path, "Recall(match='containment')@5", "SpanRecall@5")
     # Lines 1 to 15 overlap both relevant places; of their 2 + 11 lines they have 2 and 6.
     assert result.question("q2").values == {"Recall(match='containment')@5": 1.0, "SpanRecall@5": 8 / 13}
+
+
+def test_the_first_records_are_looked_at(tmp_path: Path) -> None:
+    """Of 1,001 answers with a finer id the first 1,000 are counted, on processes as well."""
+    names = [f"q{place}" for place in range(RECORDS + 1)]
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": name, "question": "?", "relevant": ["x:a.py"]} for name in names])
+    answers = [{"run": "r", "question_id": name, "retrieved": ["x:a.py#g"]} for name in names]
+    write_jsonl(tmp_path / "runs/r.jsonl", answers)
+    for executor in (None, "processes=2"):
+        warnings = graphkit.evaluate(tmp_path / "runs/r.jsonl", measures=["RR"], executor=executor).warnings
+        assert warnings[0].startswith("in the first 1,000 records no equal id, but 1000 finer (x:a.py#g); -m ")
