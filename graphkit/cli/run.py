@@ -210,7 +210,7 @@ def _show(summaries: Sequence[RunSummary], planned: Plan, drawn: SampleOptions) 
     if drawn.sample is not None:
         parts = ", ".join(f"{count} {name}" for name, count in planned.difficulties.items())
         print_line(
-            f"sample: {len(planned.questions)} of {len(planned.order)} questions ({parts}), seed {drawn.seed}; a share "
+            f"sample: {len(planned.questions)} of {planned.of} questions ({parts}), seed {drawn.seed}; a share "
             f"over it lies within about {100 * planned.margin:.0f} points of that over all (95 %, at worst)"
         )
         print_line()

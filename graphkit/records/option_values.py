@@ -85,13 +85,13 @@ def bound(option: str) -> Callable[[str], Bound]:
         if own != name and not isinstance(number, Seconds):
             number = Seconds(number / 1000)
         if not math.isfinite(number):
-            raise InputError(f"{option} takes MEASURE=VALUE with a number, not {text!r}")
+            raise InputError(f"{option} takes MEASURE=VALUE with a number, of Latency also 900ms or 2min, not {text!r}")
         return Bound(own, number)
 
     return read
 
 
-_PERCENTILE = re.compile(r"(?P<measure>.+)_p(?P<percent>\d{1,2}(?:\.\d+)?)", re.IGNORECASE | re.DOTALL)
+_PERCENTILE = re.compile(r"(?P<measure>.+)_p(?P<percent>\d{1,2}(?:\.\d{1,9})?)", re.IGNORECASE | re.DOTALL)
 
 
 class PercentileName(str):
@@ -103,7 +103,7 @@ class PercentileName(str):
     @classmethod
     def of(cls, measure: str, percent: Fraction) -> PercentileName:
         """Return the name of a percentile of a measure."""
-        name = cls(f"{measure}_p{float(percent):g}")
+        name = cls(f"{measure}_p{repr(float(percent)).removesuffix('.0')}")
         name.measure, name.percent = measure, percent
         return name
 

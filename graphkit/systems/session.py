@@ -38,15 +38,24 @@ DEFAULT_SEED = 20_251
 
 @dataclass(frozen=True)
 class Plan:
-    """The questions of a run, without gold: all of a dataset, or a sample."""
+    """The questions of a run, without gold: all of a dataset, or some.
+
+    Attributes
+    ----------
+    of
+        The number of questions that they are a sample of.
+    dataset
+        All questions of the dataset, in its order.
+    """
 
     questions: tuple[Question, ...]
-    order: tuple[str, ...]
+    of: int
+    dataset: tuple[Question, ...]
 
     @property
     def margin(self) -> float:
         """The margin of error of a share over the sample, see :func:`~graphkit.systems.sampling.margin`."""
-        return margin(len(self.questions), len(self.order))
+        return margin(len(self.questions), self.of)
 
     @property
     def difficulties(self) -> dict[str, int]:
@@ -58,7 +67,7 @@ class Plan:
         """Return the sample as JSON."""
         return {
             "questions": len(self.questions),
-            "of": len(self.order),
+            "of": self.of,
             "difficulties": self.difficulties,
             "margin": self.margin,
         }
@@ -146,9 +155,8 @@ def plan(
     """
     questions = [_without_gold(question) for _, question in dataset.questions(problems)]
     problems.raise_if_refused(len(questions))
-    questions = [one for one in questions if only is None or one.id in only]
-    drawn = questions if size is None else sample(questions, size, seed)
-    return Plan(tuple(drawn), tuple(question.id for question in questions))
+    picked = [one for one in questions if only is None or one.id in only]
+    return Plan(tuple(sample(picked, len(picked) if size is None else size, seed)), len(picked), tuple(questions))
 
 
 def require_answers(summaries: Iterable[RunSummary]) -> None:
@@ -271,7 +279,7 @@ class Session:
 
     def _sort_files(self) -> None:
         for file in self.files.values():
-            file.sort(self.plan.order)
+            file.sort(one.id for one in self.plan.dataset)
 
     def _jobs(self) -> Iterator[Task]:
         """Yield the tasks question by question, so that a stopped run has the same questions of each system."""
@@ -293,7 +301,7 @@ class Session:
     @cached_property
     def _sessions(self) -> dict[str | None, list[Question]]:
         found: dict[str | None, list[Question]] = defaultdict(list)
-        for question in sorted(self.plan.questions, key=lambda one: one.turn or 0):
+        for question in sorted(self.plan.dataset, key=lambda one: one.turn or 0):
             found[question.session].append(question)
         return found
 
@@ -315,7 +323,7 @@ class Session:
             figures=figures,
             cost=figures["cost"].total,
             cost_planned=projected(kept, len(self.plan.questions)),
-            cost_dataset=projected(kept, len(self.plan.order)),
+            cost_dataset=projected(kept, len(self.plan.dataset)),
             errors=dict(Counter(record.failed for record in failed if record.failed).most_common()),
             dropped=file.dropped,
             first_error=file.first_error,

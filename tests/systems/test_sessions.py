@@ -83,6 +83,20 @@ def test_a_failed_turn_stops_none(folder: Path) -> None:
     assert again["s3"] == found["s3"]
 
 
+def test_a_filter_leaves_earlier_turns_as_they_are(folder: Path) -> None:
+    """A picked turn sees what an earlier command asked; while turn 2 lacks a record, what turns walked isn't known."""
+    first = asked(folder, "--where", "question == 's1'")
+    assert [*first] == ["s1"]
+    found = asked(folder, "--where", "question == 's3'")
+    assert found["s3"]["answer"] == "s1 1 first"
+    assert "walked_before" not in found["s3"]
+    # s2 alone: the one turn before it is known.
+    found = asked(folder, "--where", "question == 's2'")
+    assert found["s2"]["answer"] == "s1 1 first"
+    assert [one["path"] for one in found["s2"]["walked_before"]] == [1]
+    assert [*found] == ["s2", "s3", "s1"]  # as in the dataset
+
+
 @pytest.mark.slow("it starts two workers")
 def test_workers_ask_the_same(folder: Path) -> None:
     """A session is the work of one worker, which learns from the driver what was answered."""

@@ -189,11 +189,16 @@ class SeveralRuns:
         )
 
     def _verdicts(self) -> Iterator[BriefLine]:
-        """Yield the verdict on each pair, those first that clearly differ."""
+        """Yield the verdict on each pair, those first that clearly differ, and what else was asked about it."""
         ranked = sorted(self.pairs, key=lambda one: one.pair.winner is None)
         for one in ranked[:VERDICTS]:
             level = UNCLEAR if one.pair.winner is None else BETTER if one.pair.winner == one.second else WORSE
             yield BriefLine(level, one.pair.sentence(), 80)
+            pair = f"{one.first} and {one.second}"
+            if one.cost is not None:
+                yield BriefLine("cost", f"{pair}: {one.cost.sentence}", 79)
+            if one.plan:
+                yield BriefLine("plan", f"{pair}: {one.plan[0].sentence}", 79)
         if (more := len(ranked) - VERDICTS) > 0:
             yield BriefLine("more", f"{counted(more, 'more pair')}: --full", 79)
 

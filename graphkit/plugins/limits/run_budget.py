@@ -26,8 +26,8 @@ class RunBudget:
     Attributes
     ----------
     cost
-        The next call counts as the dearest question so far, and so does a failed one without a cost. Until the first
-        cost is known, one question is asked at a time.
+        The next call counts as the dearest question so far, and so does each failed try without a cost. Until the
+        first cost is known, one question is asked at a time.
     seconds
         From the moment the budget is made; calls under way are let end.
     stopped
@@ -41,6 +41,8 @@ class RunBudget:
     _spent: float = 0.0
     _dearest: float | None = None
     _asked: int = 0
+    #: The failed tries whose cost isn't known.
+    _unpriced: int = 0
     _under_way: set[tuple[str, str]] = field(default_factory=set)
     _begun: float = field(default_factory=time.monotonic)
 
@@ -49,7 +51,9 @@ class RunBudget:
         own = run, question
         while self.cost is not None and self._dearest is None and self._under_way - {own} and not self.stopped:
             await asyncio.sleep(_PAUSE)
-        self.stopped = self.stopped or self._reached(len(self._under_way | {own}))
+        self._unpriced += own in self._under_way  # the try before this one failed
+        self._under_way.discard(own)
+        self.stopped = self.stopped or self._reached(len(self._under_way) + 1)
         if self.stopped is None:
             self._asked += 1
             self._under_way.add(own)
@@ -71,8 +75,10 @@ class RunBudget:
                 f"the answer of {run} to {question} has no cost, so --max-cost can't be kept",
                 remedy="Give --price-in and --price-out, or let the system state its tokens or its cost.",
             )
-        self._spent += (self._dearest or 0.0) if cost is None else cost
-        if cost is not None:
+        if cost is None:
+            self._unpriced += 1
+        else:
+            self._spent += cost
             self._dearest = max(cost, self._dearest or 0.0)
 
     def _reached(self, under_way: int) -> str | None:
@@ -80,7 +86,7 @@ class RunBudget:
             return f"--max-calls {self.calls}"
         if self.seconds is not None and time.monotonic() - self._begun >= self.seconds:
             return f"--max-time {self.seconds:g}s"
-        expected = self._spent + under_way * (self._dearest or 0.0)
+        expected = self._spent + (self._unpriced + under_way) * (self._dearest or 0.0)
         if self.cost is not None and (expected > self.cost * (1 + 1e-9) or not self.cost):
             return f"--max-cost {self.cost:g}"
         return None

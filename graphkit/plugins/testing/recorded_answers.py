@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -113,7 +113,7 @@ class SystemUnderTest:
         if repeated:
             with held_folder(folder) as beside:
                 _copy_record(file, beside, dropped)
-                self._ask(dataset, Plan(left, whole.order), beside)
+                self._ask(dataset, replace(whole, questions=left), beside)
                 _replace_record(beside, file)
         elif stale:
             _copy_record(file, folder, stale)
@@ -121,7 +121,7 @@ class SystemUnderTest:
             with written(note) as temporary:
                 temporary.write_bytes(msgspec.json.encode(current))
         if left and not repeated:
-            self._ask(dataset, Plan(left, whole.order), folder)
+            self._ask(dataset, replace(whole, questions=left), folder)
         return len(left)
 
     def _ask(self, dataset: Dataset, asked: Plan, folder: Path) -> None:

@@ -55,6 +55,14 @@ def means(found: dict[str, Any], group: str | None = None) -> dict[str, dict[str
     return {one["run"]: one for one in found["means"] if one["group"] == group}
 
 
+def test_cost_and_plan_of_each_pair(place: Path) -> None:
+    """What --cost and --plan ask for is said of each of three pairs, also by default."""
+    said = [line.split(maxsplit=1) for line in compared(place, *RUNS, "--cost", "--plan", 0.1).out.splitlines()]
+    pairs = ["all and half", "all and last", "half and last"]
+    for name in ("cost", "plan"):
+        assert sorted(text.split(":")[0] for first, *rest in said if first == name for text in rest) == pairs
+
+
 def test_all_pairs(place: Path) -> None:
     """All beats last on ten of ten questions; half differs from each on five, which are too few for a sure difference.
 

@@ -49,6 +49,7 @@ TIMES: list[float | None] = [100.0 * number for number in range(1, 21)]
          "q18 1.9000, q17 1.8000, q16 1.7000, q15 1.6000 and 5 more"),
         ("--fail-over", "latency_ms_p99.9=2000", 0, ""),
         ("--fail-over", "latency_ms_p99.9=1999", 1, "Latency_p99.9 of 20 values is 2.0000, over 1.999"),
+        ("--fail-over", "Latency_p99.999999=1", 1, "Latency_p99.999999 of 20 values is 2.0000, over 1"),
         ("--fail-under", "Latency_p10=200ms", 0, ""),
         ("--fail-under", "Latency_p10=0.25", 1, "Latency_p10 of 20 values is 0.2000, under 0.25; below it: q00 0.1000"),
         ("--fail-under", "EdgeRecall_p10=1", 0, ""),
@@ -155,7 +156,7 @@ def test_repetitions_count_singly(tmp_path: Path) -> None:
     [
         (("--fail-over", "Hops_p95=2s"), "Hops isn't measured in time"),
         (("--fail-under", "EdgeRecall=1s"), "EdgeRecall isn't measured in time"),
-        (("--fail-over", "latency_p95=soon"), "takes MEASURE=VALUE with a number"),
+        (("--fail-over", "latency_p95=soon"), "takes MEASURE=VALUE with a number, of Latency also 900ms or 2min"),
         (("--fail-over", "latency_p0=1"), "no measure is called 'latency_p0'"),
         (("--fail-over", "latency_p100=1"), "no measure is called 'latency_p100'"),
         (("--fail-over", "latncy_p95=1"), "no measure is called 'latncy'"),

@@ -33,6 +33,12 @@ def failing(question):
     asked(question)
     raise ValueError("no")
 
+def flaky(question):
+    asked(question)
+    if Path("asked.txt").read_text().split().count(question.id) < 3:
+        raise ValueError("no")
+    return {"answer": "x", "cost": 0.1}
+
 def slow(question):
     asked(question)
     time.sleep(0.2)
@@ -120,6 +126,14 @@ def test_no_cost_is_spent_by_failures(ten: Path) -> None:
     assert asked(ten) == 10
 
 
+def test_each_failed_try_counts_as_the_dearest(ten: Path) -> None:
+    """At .1 a call, .5 allows five: q0 succeeds at the third, and q1 fails twice, although only .1 is known."""
+    arguments = ("--system", "limited:flaky", "--max-cost", 0.5, "--retries", 2, "--concurrency", 1)
+    done = inside("run", "data", *arguments, cwd=ten, code=1)
+    assert (ten / "asked.txt").read_text().split() == ["q0"] * 3 + ["q1"] * 2
+    assert "stopped by --max-cost 0.5: 8 answers missing" in done.err
+
+
 @pytest.mark.parametrize("limit", [("--max-calls", 0), ("--max-cost", 0), ("--max-time", "0s")])
 def test_nothing_is_asked_within_nothing(ten: Path, limit: tuple[str, object]) -> None:
     """A limit of zero asks nothing, and leaves no file."""
@@ -134,6 +148,13 @@ def test_max_time(ten: Path) -> None:
     assert len(records(ten, "slow")) == asked(ten)
     done = inside("run", "data", "--system", "limited:slow", "--max-time", "soon", cwd=ten, code=2)
     assert "--max-time takes a time such as 90s, 30min or 2h, not 'soon'" in done.err
+
+
+def test_projection_to_the_dataset(ten: Path) -> None:
+    """Two of ten questions at .3 are .6; the dataset of ten would be 3, not only what the filter picks."""
+    arguments = ("--system", "limited:priced", "--where", "question in ('q0', 'q1')", "--json")
+    cost = inside("run", "data", *arguments, cwd=ten).object()["cost"]
+    assert [*cost.values()] == pytest.approx([0.6, 0.6, 3.0])
 
 
 def test_dry_run(ten: Path) -> None:
