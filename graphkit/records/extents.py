@@ -55,7 +55,8 @@ class Extent(NamedTuple):
         if path is not None:
             repo = (chunk.repo if chunk is not None else None) or places.repo(place)
             file = path if repo is None else f"{repo}:{path}"
-        return cls(file, symbol, lines or places.lines(node, stack), symbol is None and lines is None)
+        named = chunk is None or chunk.path is None or place in (file, path)  # another name is any part of its file
+        return cls(file, symbol, lines or places.lines(node, stack), named and symbol is None and lines is None)
 
     def against(self, other: Extent) -> Granularity | None:
         """Return how this lies to another extent; None if they share nothing.

@@ -15,7 +15,7 @@ from graphkit.measures.registry import parse_measure
 from graphkit.measures.unscored import NO_LINES, NO_RELEVANT, NO_RETRIEVAL
 from graphkit.records.commits import CommitGraph
 from graphkit.records.ids import Places, StatedArtifact
-from tests.helpers.cases import ranking, reason, relevant, unlogged, value
+from tests.helpers.cases import answer, ranking, reason, relevant, unlogged, value
 from tests.helpers.properties import examples
 
 #: The measures of the ranking, and the cut-off of those that have one.
@@ -91,6 +91,18 @@ def test_symbols_have_the_lines_of_the_graph() -> None:
         assert reason(contained(one), asked, run) == NO_LINES
     # The symbol was found at rank 1 for certain, so that the range can't bring it any more.
     assert value("RR(match='containment')", asked, ranking("x:a.py#f.g", "x:a.py:5-9")) == 1.0
+
+
+def test_a_chunk_with_a_name_of_its_own_is_a_part_of_its_file() -> None:
+    """It brings the file that holds it; of what else is in the file nobody knows, so no run gains by such names."""
+    for name in ("chunk-17", "a.py::3"):
+        run = answer(retrieved=[{"id": name, "repo": "x", "path": "a.py"}])
+        assert value("Recall(match='containment')@5", relevant(["x:a.py"]), run) == 1.0
+        for one in FAMILY:
+            assert reason(contained(one), relevant(["x:a.py#f", "x:a.py#g"]), run) == NO_LINES
+    for name in ("x:a.py", "a.py"):  # the file itself
+        run = answer(retrieved=[{"id": name, "repo": "x", "path": "a.py"}])
+        assert value("Recall(match='containment')@5", relevant(["x:a.py#f", "x:a.py#g"]), run) == 1.0
 
 
 def test_the_edges_of_the_domain() -> None:

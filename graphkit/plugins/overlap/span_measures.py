@@ -19,7 +19,7 @@ NO_GOLD_SPANS = "the lines of the relevant ids aren't known, and no texts of evi
 TEXTS_ALONE = "the gold gives texts of evidence without lines, so that what else was retrieved has no place"
 NO_PLACE = "the lines of a retrieved id aren't known (not logged)"
 
-#: The shortest text that counts where a chunk begins or ends within a text of evidence: less may be chance.
+#: The shortest part of a text of evidence that counts where a chunk doesn't hold all of it: less may be chance.
 LEAST = 20
 
 #: What tells the path of a file from a bare name.
@@ -97,9 +97,10 @@ class SpanRecall(SpanMeasure):
     """Lines or characters of the gold that the top k chunks cover / lines or characters of the gold.
 
     A whole file covers all of its lines, of which the number needn't be known. Of a text of evidence a chunk covers
-    what it holds of it: all of it, the chunk's whole text, or at least 20 characters with which the chunk ends or
-    begins. Texts are compared as by ``AnswerContainment``. It is unscored if the place of a chunk can't be told: an id
-    without a file, or a symbol in a file of the gold whose lines the knowledge graph doesn't state.
+    what it holds of it: all of it, or at least 20 characters that are the chunk's whole text, its end or its beginning.
+    Texts are compared as by ``AnswerContainment``. It is unscored if the place of a chunk can't be told: an id without
+    a file, a name of its own beside a path of the gold's, or a symbol in a file of the gold whose lines the knowledge
+    graph doesn't state.
     """
 
     needs_all = False
@@ -156,14 +157,14 @@ def size(spans: Spans) -> int:
 def spans_in(wanted: str, text: str) -> Iterator[Span]:
     """Yield the spans of a wanted text that a chunk's text holds; both are normalised.
 
-    >>> list(spans_in("one two one", "one")), list(spans_in("one", "one two"))
-    ([(0, 3), (8, 11)], [(0, 3)])
+    >>> list(spans_in("-" * 50, "-" * 20)), list(spans_in("one", "one two"))
+    ([(0, 20), (20, 40)], [(0, 3)])
     >>> list(filter(None, spans_in("the lock is taken before the write", "then the lock is taken before")))
     [(0, 24), (34, 34)]
     """
     if wanted in text:
         yield 0, len(wanted)
-    elif text and text in wanted:
+    elif len(text) >= LEAST and text in wanted:
         yield from (found.span() for found in re.finditer(re.escape(text), wanted))
     else:
         yield 0, _overlap(text, wanted)

@@ -62,6 +62,9 @@ def test_what_has_no_place_is_unscored() -> None:
     )
     assert reason("SpanRecall@9", GOLD, ranking("x:a.py#f")) == NO_LINES
     assert value("SpanRecall@9", GOLD, ranking("x:c.py#f", "x:a.py:11-20")) == 10 / 20
+    # A chunk with a name of its own is any part of its file.
+    part = answer(retrieved=[{"id": "chunk-17", "repo": "x", "path": "a.py"}])
+    assert reason("SpanRecall@9", GOLD, part) == NO_LINES
     # Bare names are compared with bare names.
     assert value("SpanRecall@9", relevant(["doc-1:1-4"]), ranking("doc-2", "doc-1:4-8")) == 1 / 4
     assert owner_of(NO_PLACE) is owner_of(NO_LINES) is Owner.NOT_LOGGED
@@ -84,7 +87,9 @@ def test_texts_of_evidence_by_their_characters() -> None:
     assert len(TEXT) == 40
     for texts, covered in (
         ([f"So. {TEXT} And so on."], 40),
-        (["THE LOCK  is", "lock is taken"], 17),  # "the lock is taken"
+        (["THE LOCK  is taken befo", "lock is taken before the"], 28),  # "the lock is taken before the"
+        (["THE LOCK  is", "lock is taken"], 0),  # 11 and 13 characters may be chance
+        ([*"the locisanbfrwd."], 0),  # each of its characters alone
         (["First: the lock is taken before"], 24),  # "the lock is taken before", with which the chunk ends
         (["taken before the write ends. Then"], 28),  # "taken before the write ends."
         (["First: the lock", "ends. Then"], 0),  # 8 and 5 characters may be chance
