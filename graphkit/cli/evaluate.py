@@ -219,8 +219,8 @@ def evaluate(
 
     if scoring.where is not None:
         if scoring.engine == "cypher" or storing.keep:
-            option = "--keep" if storing.keep else "--engine cypher"
-            raise InputError(f"{option} is for the graph, which holds no part of a run", where="--where")
+            what = f"{'--keep' if storing.keep else '--engine cypher'} is for the graph, which holds no part of a run"
+            raise InputError(what, where="--where", remedy="Leave out one of the two.")
         results = dataclasses.replace(results, no_store=True)
     asked = Asked(given, scoring, gates, results, further, storing, logs, reading, executors)
     with shown_progress(asked.title):  # what is imported and read takes a moment

@@ -69,7 +69,6 @@ class Extent(NamedTuple):
         """
         if self.file != other.file:
             return None
-        within = around = False
         if self.whole or other.whole:
             within, around = other.whole, self.whole
         elif self.lines is not None and other.lines is not None:

@@ -145,7 +145,10 @@ def test_by_split(tmp_path: Path) -> None:
             ("--where", "hops > 1", "--engine", "cypher"),
             "--engine cypher is for the graph, which holds no part of a run",
         ),
-        (("--where", "hops > 1", "--keep", "failures"), "--keep is for the graph, which holds no part of a run"),
+        (
+            ("--where", "hops > 1", "--keep", "failures"),
+            "--keep is for the graph, which holds no part of a run\n  Leave out one of the two.",
+        ),
     ],
 )
 def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], reported: str) -> None:
