@@ -183,7 +183,7 @@ def test_where(ten: Path) -> None:
     assert (done.object()["questions"], asked(ten)) == (3, 3)
     assert inside(*arguments, "--where", "split == 'dev'", "--dry-run", cwd=ten).object()["calls"] == 0
     assert inside(*arguments, cwd=ten).object()["questions"] == 10
-    assert (ten / "asked.txt").read_text().split()[:3] == ["q0", "q1", "q2"]
+    assert {*(ten / "asked.txt").read_text().split()[:3]} == {"q0", "q1", "q2"}  # at once, in any order
     assert asked(ten) == 10
     done = inside(*arguments, "--where", "EdgeRecall < 1", cwd=ten, code=2)
     assert "EdgeRecall is known once answers are scored" in done.err
