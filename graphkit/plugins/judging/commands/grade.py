@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +27,13 @@ from graphkit.errors import InputError
 from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from graphkit.plugins.judging.grading.grade_run import GradingOptions
     from graphkit.plugins.judging.grading.judge_setup import GradingEstimate, JudgeOptions
     from graphkit.plugins.judging.grading.verdict_job import Graded
     from graphkit.plugins.judging.judge_cost import JudgeCost
+    from graphkit.records.progress import Progress
 
 # Defaults repeat those of the library, because importing it would make help slow; a test compares both.
 JUDGE = "lexical"
@@ -174,32 +177,40 @@ def grade(
 
 def _graded(about: AboutOptions, judge: JudgeOptions, options: GradingOptions, reading: ReadingOptions) -> Graded:
     """Grade the run, show the progress, and print the problems."""
-    from graphkit.cli.progress import shown_progress
     from graphkit.plugins.judging.grading.grade_run import grade
 
     problems = reading.problems()
     with (
         nullcontext() if about.no_store else open_graph() as store,
-        shown_progress(f"grading {about.run.name}") as progress,
+        judge_progress(f"grading {about.run.name}", judge) as progress,
     ):
-        progress.repeats = True  # a judge may take hours
+        graded = grade(
+            about.run,
+            about.dataset,
+            options,
+            judge=judge,
+            store=store,
+            problems=problems,
+            notify=say,
+            progress=progress,
+        )
+    print_problems(problems)
+    return graded
+
+
+@contextmanager
+def judge_progress(title: str, judge: JudgeOptions) -> Iterator[Progress]:
+    """Show how far a judge is, which may take hours; Ctrl-C says where its replies are kept."""
+    from graphkit.cli.progress import shown_progress
+
+    with shown_progress(title) as progress:
+        progress.repeats = True
         try:
-            graded = grade(
-                about.run,
-                about.dataset,
-                options,
-                judge=judge,
-                store=store,
-                problems=problems,
-                notify=say,
-                progress=progress,
-            )
+            yield progress
         except KeyboardInterrupt:
             if judge.cache is not None:
                 say(f"stopped: the replies so far are kept in {judge.cache}; the same command continues from there")
             raise
-    print_problems(problems)
-    return graded
 
 
 def _show_estimate(found: GradingEstimate) -> None:

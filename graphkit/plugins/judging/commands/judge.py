@@ -12,7 +12,7 @@ from graphkit.cli.base import argument, command, group, option, present, print_p
 from graphkit.cli.options import ANSWERED_BY, DATASET, MAX_COST, MIN_KAPPA, PRICES, SCALE, SEED, ReadingOptions
 from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
-from graphkit.plugins.judging.commands.grade import BASE_URL, CONTEXT_TOKENS, ModelOptions
+from graphkit.plugins.judging.commands.grade import BASE_URL, CONTEXT_TOKENS, ModelOptions, judge_progress
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
@@ -180,7 +180,9 @@ def pool(
         raise InputError("a pool is judged at once", remedy="Leave --batch out.")
     judge, problems = model.for_library(), reading.problems()
     options = GradingOptions(graders=["context_relevance"], context_tokens=context_tokens)
-    found = judge_pool(runs, dataset, judge, options, depth=k, out=out, problems=problems)
+    with judge_progress("judging the pool", judge) as progress:
+        options = dataclasses.replace(options, progress=progress)
+        found = judge_pool(runs, dataset, judge, options, depth=k, out=out, problems=problems)
     print_problems(problems)
     present(lambda: print_pool(found), {**found.as_json(), "cost": judge_cost(found.verdicts).as_json()})
     for verdict in [one for one in found.verdicts if one.failure is not None][:5]:

@@ -161,7 +161,7 @@ class ApiClient(ABC):
                 final = doubled or not failure.again
                 left -= 0.0 if failure.limited else pause
                 if final or attempt == self._attempts or pause > _LONGEST_WAIT or left <= 0:
-                    waits = "" if final else self._why_no_retry(attempt, pause)
+                    waits = "" if final else self._why_no_retry(attempt, pause, failure.wait)
                     lost = max(lost, int(doubled))
                     raise ModelError(f"{failure.what}{waits}", attempts=attempt, lost=lost) from error
                 if failure.lost and (before_repeat := BEFORE_REPEAT.get()) is not None:
@@ -177,12 +177,12 @@ class ApiClient(ABC):
             else:
                 return Received(value, attempt, lost)
 
-    def _why_no_retry(self, attempt: int, pause: float) -> str:
+    def _why_no_retry(self, attempt: int, pause: float, wait: float | None) -> str:
         """Return why there is no further retry."""
         if attempt == self._attempts:
             return f" (given up after {attempt} attempts)" if attempt > 1 else ""
         if pause > _LONGEST_WAIT:
-            return f"; it asks for a pause of {pause:.0f} s"
+            return f"; it asks for a pause of {pause if wait is None else wait:.0f} s"
         return f" (given up after {attempt} attempts in {self._deadline:.0f} s)"
 
     def _pause(self, wait: float | None, attempt: int) -> float:

@@ -105,8 +105,8 @@ class PoolJudging:
         How many chunks are in the pool (of each question), were judged now, have no judgement, have no text, and have
         another text in another run, of which the first counts.
     kappa, agreement
-        How far the judge's relevant chunks are those of gold, over the pooled chunks of questions with relevant ids;
-        what these don't name counts as not relevant.
+        How far the judge's relevant chunks are those of gold, over the pooled chunks of questions with relevant ids and
+        no stale gold; what these don't name counts as not relevant.
     file
         The file that keeps the judgements.
     """
@@ -197,7 +197,7 @@ def judge_pool(
     pairs = [
         (str(int(questions[question].relevant.get(chunk, 0) > 0)), str(int(grade >= RELEVANT)))
         for question, some in grades.items()
-        if _has_gold(questions[question])
+        if question not in runs[0].invalid and _has_gold(questions[question])
         for chunk, grade in some.items()
     ]
     gold, said = [one for one, _ in pairs], [two for _, two in pairs]
@@ -291,7 +291,7 @@ def _write_dataset(folder: Path, source: Dataset, grades: Mapping[str, Mapping[s
         for question in source.every_question():
             some = grades.get(question.id, {})
             relevant = {chunk: float(grade) for chunk, grade in some.items() if grade >= RELEVANT}
-            stream.write(msgspec.json.encode(with_fields(question, relevant=relevant)) + b"\n")
+            stream.write(msgspec.json.encode(with_fields(question, relevant=relevant, evidence_sets=[])) + b"\n")
 
 
 def _rows(verdict: Verdict) -> Sequence[Mapping[str, Any]]:
@@ -327,7 +327,9 @@ def condensed(case: Case, grades: Mapping[str, int], graded: bool) -> Case:
 
     ``graded`` takes the grades as gains; else a chunk is relevant from ``RELEVANT`` on.
     """
-    relevant = {chunk: float(grade if graded else grade >= RELEVANT) for chunk, grade in grades.items()}
+    gains = {chunk: float(grade if graded else grade >= RELEVANT) for chunk, grade in grades.items()}
+    # Gains of 0 alone would make nDCG 0; here they mean that nothing relevant is known.
+    relevant = {chunk: gain for chunk, gain in gains.items() if gain > 0}
     question = with_fields(case.question, relevant=relevant, evidence_sets=[])
     answer = case.answer
     if answer is not None and answer.retrieved is not None:

@@ -130,7 +130,7 @@ def test_what_stays_wrong_is_sent_once(protocol: Protocol, status: int, error: t
 @each_protocol
 def test_pause_that_is_too_long(protocol: Protocol) -> None:
     """Nobody waits an hour in silence: the request has no reply, and says why."""
-    with served(lambda api, body: protocol.limited(3600)) as api, pytest.raises(ModelError, match="pause of 3"):
+    with served(lambda api, body: protocol.limited(3600)) as api, pytest.raises(ModelError, match="pause of 3600 s"):
         protocol.reply(api, asked())
     assert len(api.requests) == 1
 

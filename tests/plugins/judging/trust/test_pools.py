@@ -201,3 +201,64 @@ def test_a_dataset_of_the_pool(runs: list[Path]) -> None:
     assert found["measures"]["nDCG@10"]["mean"] == pytest.approx(expected)
     again = inside("judge", "pool", *runs, "-j", "grades:judge", "--out", "pool", cwd=folder, code=2)
     assert "the folder isn't empty" in again.err
+
+
+def test_a_question_without_a_relevant_chunk_is_unscored(runs: list[Path]) -> None:
+    """All chunks of q1 have grade 0: no measure scores it, nDCG neither, which has gains of 0 as no gains at all.
+
+    q2 of a: x 3 at rank 2, so nDCG is 1/log2 3 and RR 1/2.
+    """
+    write_jsonl(runs[0], [ranked("a", "q1", Y, ("w", "is 0")), ranked("a", "q2", Y, X)])
+    by_pool = pooled(runs[:1])["runs"][0]["by_pool"]
+    assert {name: one["scored"] for name, one in by_pool.items()} == dict.fromkeys(by_pool, 1)
+    assert by_pool["nDCG@10"]["mean"] == pytest.approx(1 / log2(3))
+    assert by_pool["RR"]["mean"] == 0.5
+
+
+def test_stale_gold_is_nothing_to_agree_with(runs: list[Path]) -> None:
+    """The knowledge graph has lost the gold edge of q2: neither its relevant ids nor its measures count."""
+    folder = runs[0].parent.parent
+    steps = [{"source": "x", "relation": "R", "target": "y"}]
+    rows: list[dict[str, Any]] = [
+        {"id": "q1", "question": "?"},
+        {"id": "q2", "question": "?", "relevant": {"x": 1}, "gold_paths": [steps]},
+    ]
+    write_jsonl(folder / "questions.jsonl", rows)
+    write_jsonl(folder / "edges.jsonl", steps)
+    assert pooled(runs)["agreement"]["n"] == 2
+    write_jsonl(folder / "edges.jsonl", [{"source": "y", "relation": "R", "target": "x"}])
+    found = pooled(runs)
+    assert (found["agreement"]["n"], found["runs"][0]["by_gold"]["RR"]["total"]) == (0, 0)
+
+
+def test_a_dataset_of_the_pool_has_no_evidence_sets(runs: list[Path]) -> None:
+    """Sets of relevant ids give way to the judged chunks, too: a's x is at rank 1 of q1, so RR with sets is 1.
+
+    By the former set, y, it would be 1/2.
+    """
+    folder = runs[0].parent.parent
+    rows: list[dict[str, Any]] = [{"id": "q1", "question": "?", "evidence_sets": [["y"]]}]
+    write_jsonl(folder / "questions.jsonl", rows)
+    write_jsonl(runs[0], [ranked("a", "q1", X, Y)])
+    pooled(runs[:1], "--out", "pool")
+    words = ("evaluate", runs[0], "--dataset", "pool", "--no-store", "-m", "RR(sets=True)", "--json")
+    assert inside(*words, cwd=folder, code=0).object()["measures"]["RR(sets=True)"]["mean"] == 1.0
+
+
+def test_a_slow_judge_shows_its_progress(
+    runs: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines say how many of the two questions are done while the judge works, and Ctrl-C where replies are kept."""
+    from graphkit.cli import progress
+    from graphkit.plugins.judging.commands.grade import judge_progress
+    from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
+
+    monkeypatch.setattr(progress, "LINE_EVERY", 0.05)
+    folder = runs[0].parent.parent
+    (folder / "grades.py").write_text(JUDGE.replace("    rows =", "    __import__('time').sleep(0.4)\n    rows ="))
+    done = inside("judge", "pool", *runs, "-j", "grades:judge", cwd=folder, code=0)
+    assert "judging the pool ... 0 of 2 answers" in done.err
+    options = JudgeOptions(model="openai:gpt", cache=Path("kept.sqlite"))
+    with pytest.raises(KeyboardInterrupt), judge_progress("judging", options):
+        raise KeyboardInterrupt
+    assert "the replies so far are kept in kept.sqlite" in capsys.readouterr().err
