@@ -48,8 +48,8 @@ def _file_name(text: str) -> str:
 
 
 def _model_name(model: str) -> str:
-    """Return the part of a file's name for a model; two models never share it."""
-    name = _file_name(model)
+    """Return the part of a file's name for a model, shortened if need be; two models never share it."""
+    name = _file_name(model)[:80]
     return name if name == model else f"{name}-{hashlib.sha256(model.encode()).hexdigest()[:8]}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.grades_beside import SCORES, graded_files, grades_folder
+from graphkit.files.grades_beside import SCORES, file_beside, graded_files, grades_folder
 from graphkit.files.problems import Problems
 from graphkit.plugins.judging.verdict_files import VERDICTS, read_verdicts, write_verdicts
 from tests.helpers.verdicts import claim, verdict
@@ -86,3 +86,13 @@ def test_gradings_lie_beside_the_run(tmp_path: Path) -> None:
         (folder / name).touch()
     assert [path.name for path in graded_files(run, VERDICTS)] == ["a.verdicts.jsonl.zst", "b.verdicts.jsonl"]
     assert [path.name for path in graded_files(run, SCORES)] == ["a.scores.jsonl"]
+
+
+def test_long_names_of_models_have_files(tmp_path: Path) -> None:
+    """A file system takes 255 bytes in a name: two models whose names differ at their ends have files of their own."""
+    files = [file_beside(tmp_path / "r.jsonl", "llamacpp", ".verdicts.jsonl", "m" * 300 + end) for end in "ab"]
+    grades_folder(tmp_path / "r.jsonl").mkdir()
+    for file in files:
+        write_verdicts(file, [])
+    assert graded_files(tmp_path / "r.jsonl", VERDICTS) == sorted(files)
+    assert files[0] != files[1]

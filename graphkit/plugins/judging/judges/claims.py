@@ -127,11 +127,16 @@ def reading_of(verdict: ClaimsVerdict, materials: Materials) -> Reading:
     gold = [_checked_gold(one, materials, notes) for one in listed_gold]
     records = [_gold_claim(one, keys, materials, notes) for one, keys in zip(listed_gold, gold, strict=True)]
     citations = [_citation(number, found, claims, materials) for number, found in enumerate(materials.citations)]
+    # Citations are about a sentence; all other measures count a claim that several sentences make once.
+    distinct = [*{plain(one.record.text).casefold(): one for one in reversed(claims)}.values()][::-1]
+    if len(distinct) < len(claims):
+        again = counted(len(claims) - len(distinct), "claim")
+        notes.append(f"{again} made again in another sentence, counted once but for citations")
     findings = [
-        *_support_findings(claims, materials),
+        *_support_findings(distinct, materials),
         *_citation_findings(claims, citations, materials),
         *_context_findings(gold, materials),
-        *against_gold([claim.record for claim in claims], records, materials),
+        *against_gold([claim.record for claim in distinct], records, materials),
     ]
     kept = tuple(claim.record for claim in claims)
     return Reading(findings, kept, tuple(records), tuple(citations), tuple(notes))

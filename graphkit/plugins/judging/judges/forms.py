@@ -64,9 +64,9 @@ def each_once(keys: Sequence[str], wanted: Sequence[str], noun: str) -> None:
     if unknown := sorted(set(keys) - set(wanted)):
         wrong.append(f"there is no {shortened(', '.join(unknown))}")
     if missing := [key for key in wanted if key not in keys]:
-        wrong.append(f"{', '.join(missing)} is missing")
+        wrong.append(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
     if twice := sorted({key for key in keys if keys.count(key) > 1}):
-        wrong.append(f"{shortened(', '.join(twice))} is listed twice")
+        wrong.append(f"{shortened(', '.join(twice))} {'is' if len(twice) == 1 else 'are'} listed twice")
     if wrong:
         raise UnusableVerdictError(f"{'; '.join(wrong)}: list each of {counted(len(wanted), noun)} once")
 

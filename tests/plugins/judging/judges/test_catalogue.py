@@ -285,6 +285,7 @@ def test_aggregation(components: list[Any], errors: list[Any], completeness: flo
     ("components", "errors", "message"),
     [
         ([component("f1"), component("f2")], [], "f3 is missing"),
+        ([component("f1")], [], "f2, f3 are missing"),
         ([component("f1"), component("f2"), component("f3"), component("f3")], [], "f3 is listed twice"),
         ([component("f1"), component("f2"), component("f3"), component("f4")], [], "there is no f4"),
         ([component("f1"), component("f2"), component("f3")], [error("INVENTED_STEP", "f9")], "about f9"),

@@ -317,7 +317,26 @@ def test_a_claim_that_is_listed_twice() -> None:
         ("It calls", 1, "DIRECT"),
         ("it calls", 2, "UNSUPPORTED"),
     ]
-    assert found.notes == ("1 claim listed again in the same sentence, counted once",)
+    assert found.notes == (
+        "1 claim listed again in the same sentence, counted once",
+        "1 claim made again in another sentence, counted once but for citations",
+    )
+    assert values(found.findings)["Groundedness"] == 1.0
+
+
+@examples(50)
+@given(repeats=st.integers(0, 6))
+def test_repeating_a_true_claim_raises_no_share(repeats: int) -> None:
+    """One of two claims is right and supported, however often the answer makes it: each share is 1/2.
+
+    CitationRecall is about sentences, none of which has a citation.
+    """
+    shown = materials("It calls. It flies. " + "It calls. " * repeats, CHUNKS, gold_answer="It calls.")
+    places = [f"s{number}" for number in (1, *range(3, 3 + repeats))]
+    calls = [claim("It calls", place, "DIRECT", ("c1", "def login"), gold="SUPPORTED") for place in places]
+    found = values(reading(shown, *calls, claim("It flies", "s2", "UNSUPPORTED", gold="NOT_MENTIONED")).findings)
+    shares = ("Groundedness", "HallucinationRate", "ClaimPrecision", "Fabrication")
+    assert [found[name] for name in shares] == [0.5] * 4
 
 
 def test_where_citations_stand() -> None:
