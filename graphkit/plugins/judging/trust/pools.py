@@ -23,7 +23,8 @@ from graphkit.analysis.estimates import Estimate, fields_of
 from graphkit.errors import InputError
 from graphkit.files.atomic import write_records, written
 from graphkit.files.dataset import Dataset
-from graphkit.files.grades_beside import file_beside
+from graphkit.files.file_locks import locked
+from graphkit.files.grades_beside import file_beside, grading_lock
 from graphkit.files.problems import Problems
 from graphkit.files.reading import read_records
 from graphkit.measures.case import Case
@@ -182,15 +183,17 @@ def judge_pool(
     if not any(pool.texts.values()):
         remedy = "Log `retrieved` with the text of each chunk."
         raise InputError("no run retrieved a chunk with a text", where=str(run_files[0]), remedy=remedy)
-    file = file_beside(run_files[0].with_name("pool.jsonl"), judge.judge, ".relevance.jsonl", judge.model)
-    former = [one for _, one in read_records(file, PooledRelevance, problems)] if file.is_file() else []
-    found, verdicts = event_loop.run(_judged(runs[0].questions, pool.texts, judge, options, former))
+    place = run_files[0].with_name("pool.jsonl")
+    file = file_beside(place, judge.judge, ".relevance.jsonl", judge.model)
+    found, verdicts = event_loop.run(_judged(runs[0].questions, pool.texts, judge, options, _kept(file, problems)))
     grades = {question: {one.chunk: one.relevance for one in some} for question, some in _by_question(found).items()}
     if verdicts:
         same = {(one.question, one.chunk, one.version, one.text_hash) for one in found}
-        rest = [one for one in former if (one.question, one.chunk, one.version, one.text_hash) not in same]
         file.parent.mkdir(exist_ok=True)
-        write_records(file, [*rest, *found])
+        with locked(grading_lock(place)):  # another pool may have kept its judgements meanwhile
+            former = _kept(file, Problems(problems.on_error))
+            rest = [one for one in former if (one.question, one.chunk, one.version, one.text_hash) not in same]
+            write_records(file, [*rest, *found])
     if out is not None:
         _write_dataset(out, source, grades)
     questions = runs[0].questions
@@ -215,6 +218,10 @@ def judge_pool(
         file=file,
         verdicts=verdicts,
     )
+
+
+def _kept(file: Path, problems: Problems) -> list[PooledRelevance]:
+    return [one for _, one in read_records(file, PooledRelevance, problems)] if file.is_file() else []
 
 
 async def _judged(

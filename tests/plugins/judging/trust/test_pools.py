@@ -262,3 +262,19 @@ def test_a_slow_judge_shows_its_progress(
     with pytest.raises(KeyboardInterrupt), judge_progress("judging", options):
         raise KeyboardInterrupt
     assert "the replies so far are kept in kept.sqlite" in capsys.readouterr().err
+
+
+def test_two_pools_at_once_keep_both(runs: list[Path]) -> None:
+    """A judgement that another pool keeps while this judge works is still there: w's, and those of x, y and z."""
+    folder = runs[0].parent.parent
+    pooled(runs[:1])
+    file = runs[0].parent / "pool.grades" / "grades-judge.relevance.jsonl"
+    other = json.loads(file.read_text().splitlines()[0]) | {"chunk": "w"}
+    meanwhile = (
+        f"    with open({str(file)!r}, 'a') as kept:\n        kept.write({json.dumps(other)!r} + '\\n')\n    rows ="
+    )
+    (folder / "grades.py").write_text(JUDGE.replace("    rows =", meanwhile))
+    pooled(runs)
+    kept = {json.loads(line)["chunk"] for line in file.read_text().splitlines()}
+    assert kept == {"w", "x", "y", "z"}
+    assert not (file.parent / ".lock").exists()
