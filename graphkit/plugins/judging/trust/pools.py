@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,6 +67,8 @@ class PooledRelevance(Record):
 
 
 _SUMMARIES = ("by_pool", "by_gold")
+
+NOT_BOTH = "no question has a value by the pool and by gold"
 
 
 @dataclass(frozen=True)
@@ -362,7 +364,8 @@ def _measured(run: RunToGrade, grades: Mapping[str, Mapping[str, int]]) -> Poole
         truth = {question: number for question, value in gold.items() if (number := _number(value)) is not None}
         both = [question for question in own if question in truth]
         rest = [own[question] for question in own if question not in gold]
-        corrected[name] = prediction_powered([truth[one] for one in both], [own[one] for one in both], rest)
+        found = prediction_powered([truth[one] for one in both], [own[one] for one in both], rest)
+        corrected[name] = found if both else replace(found, estimate=Estimate(None, reason=NOT_BOTH))
     ids = [(question, chunk) for question, case in cases.items() for chunk in case.ranks]
     known = sum(chunk in grades.get(question, {}) for question, chunk in ids)
     return PooledRun(run.run, known, len(ids), by_pool, by_gold, corrected)

@@ -213,6 +213,10 @@ def test_a_question_without_a_relevant_chunk_is_unscored(runs: list[Path]) -> No
     assert {name: one["scored"] for name, one in by_pool.items()} == dict.fromkeys(by_pool, 1)
     assert by_pool["nDCG@10"]["mean"] == pytest.approx(1 / log2(3))
     assert by_pool["RR"]["mean"] == 0.5
+    write_jsonl(runs[0].parent.parent / "questions.jsonl", [{"id": "q1", "question": "?"}])
+    write_jsonl(runs[0], [ranked("a", "q1", X, Y)])
+    corrected = pooled(runs[:1])["runs"][0]["corrected"]["RR"]
+    assert corrected["reason"] == "no question has a value by the pool and by gold"
 
 
 def test_stale_gold_is_nothing_to_agree_with(runs: list[Path]) -> None:
