@@ -101,6 +101,7 @@ CREATE CONSTRAINT deployment_key IF NOT EXISTS FOR (d:Deployment) REQUIRE d.key 
 //   path STRING: Its file.
 //   symbol STRING: Its function, class, or other symbol.
 //   kind STRING: Its kind, such as function.
+//   aliases LIST<STRING>: Its other names.
 //   known BOOLEAN: Whether a knowledge graph holds it; else only gold or runs name it.
 CREATE CONSTRAINT artifact_of_dataset IF NOT EXISTS FOR (a:Artifact) REQUIRE (a.dataset, a.id) IS UNIQUE;
 CREATE INDEX artifact_by_id IF NOT EXISTS FOR (a:Artifact) ON (a.id);

@@ -4,4 +4,5 @@
 // columns:
 UNWIND $rows AS row
 MERGE (a:Artifact {dataset: $dataset, id: row.id})
-SET a.repo = row.repo, a.path = row.path, a.symbol = row.symbol, a.kind = row.kind, a.known = true
+SET a.repo = row.repo, a.path = row.path, a.symbol = row.symbol, a.kind = row.kind, a.aliases = row.aliases,
+    a.known = true

@@ -5,4 +5,4 @@
 UNWIND $rows AS row
 MATCH (a:Artifact {dataset: $dataset, id: row.id})
 SET a.repo = row.repo, a.path = row.path, a.symbol = row.symbol, a.known = false
-REMOVE a.kind
+REMOVE a.kind, a.aliases

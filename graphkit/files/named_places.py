@@ -33,6 +33,7 @@ class _Place(msgspec.Struct):
     kind: str | None = None
     line: int | None = None
     end_line: int | None = None
+    aliases: tuple[str, ...] = ()
 
 
 class _Commits(msgspec.Struct):
@@ -106,9 +107,9 @@ class NamedPlaces:
         found: dict[str, dict[str, StatedArtifact]] = {}
         for path in self.artifact_files:
             read = found[stem_of(path).removeprefix("artifacts").removeprefix("-")] = {}
-            for one in self._artifacts(lambda line: b'"end_line"' in line, [path]):
+            for one in self._artifacts(lambda line: b'"end_line"' in line or b'"aliases"' in line, [path]):
                 lines = (one.line, one.end_line) if one.line and one.end_line and one.line <= one.end_line else None
-                read.setdefault(one.id, StatedArtifact(lines))
+                read.setdefault(one.id, StatedArtifact(lines, one.aliases))
         return found
 
     def _artifacts(self, wanted: Callable[[bytes], bool], files: Iterable[Path] | None = None) -> Iterator[_Place]:

@@ -99,6 +99,7 @@ def artifact_row(artifact: ArtifactStruct, commits: CommitGraph) -> dict[str, An
         **node_row(artifact.id, commits.places),
         **{name: value for name in ("repo", "path", "symbol") if (value := getattr(artifact, name)) is not None},
         "kind": artifact.kind,
+        "aliases": artifact.aliases or None,
         "commit_repo": repo,
         "sha": sha,
         "commit_key": commit_key(repo, sha),

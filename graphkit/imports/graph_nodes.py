@@ -15,12 +15,16 @@ from graphkit.records.words import shortened
 _IDS = ("id", "artifactid", *(name for name in NAMES if name not in ("id", "name", "title")))
 _TITLES = ("name", "title", "label")
 
-REPOS = ("repo", "repository")
-PATHS = ("path", "file", "filepath")
-SYMBOLS = ("symbol",)
-COMMIT_NAMES = tuple(name for name in COMMITS if name != "version")  # a version may be that of anything
-LINES = ("line", "startline", "linestart", "lineno", "linenumber")
-END_LINES = ("endline", "lineend", "endlineno")
+#: The properties that hold a field of an artifact, in order of preference.
+FIELDS = {
+    "repo": ("repo", "repository"),
+    "path": ("path", "file", "filepath"),
+    "symbol": ("symbol",),
+    "commit": tuple(name for name in COMMITS if name != "version"),  # a version may be that of anything
+    "line": ("line", "startline", "linestart", "lineno", "linenumber"),
+    "end_line": ("endline", "lineend", "endlineno"),
+    "aliases": ("aliases", "alias", "aka"),
+}
 _KINDS = ("nodetype", "entitytype", "type", "category")
 
 #: Names that a file generates for its nodes: n0, n1, or numbers.
@@ -47,6 +51,12 @@ class NodeProperties:
             return None
         self.used.add(key)
         return self.given[key]
+
+    def aliases(self) -> list[str]:
+        """Return other names of a node: of a list, or of a text in which semicolons separate them."""
+        value = self.use(FIELDS["aliases"])
+        parts = value.split(";") if isinstance(value, str) else value if isinstance(value, list) else [value]
+        return [*dict.fromkeys(filter(None, map(identifier, parts)))]
 
     def naming(self, names: Iterable[str], own: str | None) -> str | None:
         """Return the first of some properties whose value differs from the node's own id and isn't an element id."""
@@ -75,7 +85,7 @@ class NodeProperties:
             self.used.add("id")
             return own, AS_THEY_ARE
         if (key := self.naming(_IDS, own)) is None:
-            repo, path, symbol = (identifier(self.use(names)) for names in (REPOS, PATHS, SYMBOLS))
+            repo, path, symbol = (identifier(self.use(FIELDS[name])) for name in ("repo", "path", "symbol"))
             if repo and path:
                 return f"{repo}:{path}#{symbol}" if symbol else f"{repo}:{path}", "by repository, path and symbol"
             key = self.naming(_TITLES, own)

@@ -12,16 +12,7 @@ import msgspec
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.known_ids import HARDLY, closest
 from graphkit.files.spool import Spool
-from graphkit.imports.graph_nodes import (
-    COMMIT_NAMES,
-    END_LINES,
-    LINES,
-    PATHS,
-    REPOS,
-    SYMBOLS,
-    NodeProperties,
-    described,
-)
+from graphkit.imports.graph_nodes import FIELDS, NodeProperties, described
 from graphkit.imports.import_report import SHOWN, GraphReport
 from graphkit.imports.names import Names
 from graphkit.readers.graph_names import first_of, plain
@@ -228,19 +219,21 @@ class GraphRecords:
         if (repo := self._repo_of(one, properties)) is not None:
             record["repo"] = repo
         told = self._places.split(one) if repo in (None, self._places.repo(one)) else (None, None)
-        for name, names, shown in (("path", PATHS, told[0]), ("symbol", SYMBOLS, told[1])):
-            text = identifier(properties.use(names))
+        for name, shown in (("path", told[0]), ("symbol", told[1])):
+            text = identifier(properties.use(FIELDS[name]))
             if text is not None and text != shown:
                 record[name] = text
         if kind := properties.kind(node.labels):
             record["kind"] = kind
-        record |= self._commit(one, record.get("repo"), identifier(properties.use(COMMIT_NAMES)))
-        for name, places in (("line", LINES), ("end_line", END_LINES)):
-            value = properties.use(places)
+        record |= self._commit(one, record.get("repo"), identifier(properties.use(FIELDS["commit"])))
+        for name in ("line", "end_line"):
+            value = properties.use(FIELDS[name])
             if (number := whole(value)) is not None:
                 record[name] = number
             elif value is not None:
                 self._report.notes[UNUSABLE] += 1
+        if aliases := properties.aliases():
+            record["aliases"] = aliases
         for key in properties.given:
             if key not in properties.used:
                 self._report.unread[key] += 1
@@ -258,7 +251,7 @@ class GraphRecords:
             self._tabled += repo is not None
             return repo
         attribute = self._options.repo_attribute
-        return identifier(properties.use(REPOS if attribute is None else (plain(attribute),)))
+        return identifier(properties.use(FIELDS["repo"] if attribute is None else (plain(attribute),)))
 
     def _commit(self, one: str, repo: str | None = None, commit: str | None = None) -> dict[str, str]:
         """Return the commit of an artifact: its own, or else that of its repository."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from graphkit.measures.base import Measure
@@ -31,6 +31,23 @@ def gold_answers(question: QuestionStruct, any_length: bool = False) -> list[str
     if not given_as_such and len(found[0].split()) > LONGEST_ANSWER:
         return Unscored(LONG_GOLD_ANSWER, of_question=True)
     return found
+
+
+def with_names(texts: Iterable[str], case: Case) -> list[list[str]]:
+    """Return each gold answer, and after one that names a single node of the question's gold that node's other names.
+
+    These are its id, its path and symbol, its symbol, and the aliases that the knowledge graph states.
+    """
+    relevant = {node for node, gain in case.question.relevant.items() if gain > 0}
+    names = [_names(node, case) for node in relevant.union(*((edge[0], edge[2]) for edge in case.gold_edges))]
+    meant = ((text, [each for each in names if text.strip() in each]) for text in texts)
+    return [[*dict.fromkeys((text, *(found[0] if len(found) == 1 else ())))] for text, found in meant]
+
+
+def _names(node: str, case: Case) -> tuple[str, ...]:
+    path, symbol = case.places.split(node)
+    within = f"{path}#{symbol}" if path and symbol else path
+    return tuple(filter(None, (node, within, symbol, *case.places.aliases(node, case.question.stack))))
 
 
 def decides_by_words(question: QuestionStruct) -> bool:
@@ -62,13 +79,14 @@ class AnswerText:
         return any(map(self.holds, gold))
 
 
-def _compared(case: Case, words: bool) -> tuple[list[str], list[str]] | Unscored:
-    """Return the gold answers and the lines of the answer, or the reason why there are none."""
-    gold = gold_answers(case.question)
-    if isinstance(gold, Unscored):
-        return gold
-    if not words and not (gold := [one for one in gold if without_articles(one)]):
+def _compared(case: Case, words: bool, names: bool) -> tuple[list[list[str]], list[str]] | Unscored:
+    """Return the names of each gold answer and the lines of the answer, or the reason why there are none."""
+    texts = gold_answers(case.question)
+    if isinstance(texts, Unscored):
+        return texts
+    if not words and not (texts := [one for one in texts if without_articles(one)]):
         return Unscored(NO_GOLD_ANSWER, of_question=True)
+    gold = with_names(texts, case) if names else [[one] for one in texts]
     text = case.answer.answer if case.answer is not None else None
     return Unscored(NO_ANSWER) if text is None else (gold, text.strip().split("\n"))
 
@@ -83,21 +101,24 @@ class AnswerHit(Measure):
     Scripts written without spaces have no whole words, so that any occurrence counts. The gold answers yes and no are
     compared with the answer's own, the first that stands for itself: *no* before a noun (no evidence) doesn't. With
     ``first`` only the first line counts: Hit@1 of answers that are lists. With ``words=False`` an occurrence may be
-    part of a word, as RoG and GNN-RAG compute it.
+    part of a word, as RoG and GNN-RAG compute it. With ``names=True`` a gold answer that names a node of the question's
+    gold may occur by any name of that node: its id, its path and symbol, its symbol, or an alias in the graph.
     """
 
     first: bool = False
     words: bool = True
+    names: bool = False
 
     source = "Hit and Hit@1 of question answering over knowledge graphs (RoG, GNN-RAG)"
     layer = "generation"
 
     def value(self, case: Case) -> float | Unscored:
-        found = _compared(case, self.words)
+        found = _compared(case, self.words, self.names)
         if isinstance(found, Unscored):
             return found
         gold, lines = found
-        return float(AnswerText(lines[0] if self.first else "\n".join(lines), self.words).holds_any(gold))
+        text = AnswerText(lines[0] if self.first else "\n".join(lines), self.words)
+        return float(any(map(text.holds_any, gold)))
 
 
 @dataclass(frozen=True)
@@ -105,31 +126,32 @@ class AnswerF1(Measure):
     """Harmonic mean of answer precision and answer recall, where each line of the answer is an answer.
 
     Precision is the lines that contain a gold answer / lines, without blank ones; recall is the gold answers that occur
-    in the answer / gold answers, compared as by ``AnswerHit``. With ``joined`` precision is the gold answers that occur
-    in the answer / lines, blank ones included, as RoG and GNN-RAG compute it (they take parts of words, too:
-    ``words=False``): a line that holds several gold answers then gives more than 1.
+    in the answer / gold answers, compared as by ``AnswerHit``, also with ``names``. With ``joined`` precision is the
+    gold answers that occur in the answer / lines, blank ones included, as RoG and GNN-RAG compute it (they take parts
+    of words, too: ``words=False``): a line that holds several gold answers then gives more than 1.
     """
 
     joined: bool = False
     words: bool = True
+    names: bool = False
 
     source = "F1 of question answering over knowledge graphs (RoG, GNN-RAG)"
     layer = "generation"
     highest = None
 
     def value(self, case: Case) -> float | Unscored:
-        compared = _compared(case, self.words)
+        compared = _compared(case, self.words, self.names)
         if isinstance(compared, Unscored):
             return compared
         gold, lines = compared
         whole = AnswerText("\n".join(lines), self.words)
-        found = sum(map(whole.holds, gold))
+        found = sum(map(whole.holds_any, gold))
         if not found:
             return 0.0
         if self.joined:
             precision = found / len(lines)
         else:
             kept = [line for line in lines if (without_articles(line) if not self.words else in_words(line)[0])]
-            precision = sum(AnswerText(line, self.words).holds_any(gold) for line in kept) / len(kept)
+            precision = sum(any(map(AnswerText(line, self.words).holds_any, gold)) for line in kept) / len(kept)
         recall = found / len(gold)
         return 2 * precision * recall / (precision + recall)

@@ -158,9 +158,10 @@ class KnownFiles(NamedTuple):
 
 
 class StatedArtifact(NamedTuple):
-    """The lines of an artifact, from the first to the last."""
+    """The lines of an artifact, from the first to the last, and its other names."""
 
     lines: tuple[int, int] | None
+    aliases: tuple[str, ...] = ()
 
 
 #: What knowledge graphs state of artifacts, by the name of the graph and the id.
@@ -262,14 +263,9 @@ class Places:
 
     def __getstate__(self) -> dict[str, object]:
         # The repositories go along: reading them again takes longer.
-        return {
-            **{
-                name: value
-                for name, value in self.__dict__.items()
-                if name not in ("_found", "_files", "_names", "without_files", "stated")
-            },
-            "_repositories": _Fixed(self.repositories),
-        }
+        left = ("_found", "_files", "_names", "without_files", "stated")
+        kept = {name: value for name, value in self.__dict__.items() if name not in left}
+        return {**kept, "_repositories": _Fixed(self.repositories)}
 
     def repo(self, node: str) -> str | None:
         """Return the repository of a node, or None if it has none."""
@@ -327,10 +323,16 @@ class Places:
 
     def lines(self, node: str, graph: str | None = None) -> tuple[int, int] | None:
         """Return the lines of an artifact: in the graph of that name, else where all graphs that state them agree."""
-        read = self.stated
-        chosen = [read[graph]] if graph is not None and graph in read else read.values()
-        found = {one.lines for artifacts in chosen if (one := artifacts.get(node)) is not None and one.lines}
+        found = {one.lines for one in self._stated_of(node, graph) if one.lines}
         return found.pop() if len(found) == 1 else None
+
+    def aliases(self, node: str, graph: str | None = None) -> tuple[str, ...]:
+        """Return the aliases of an artifact: in the graph of that name, else in all graphs."""
+        return tuple(name for one in self._stated_of(node, graph) for name in one.aliases)
+
+    def _stated_of(self, node: str, graph: str | None) -> list[StatedArtifact]:
+        read = self.stated
+        return [one for name, held in read.items() if (name == graph or graph not in read) and (one := held.get(node))]
 
     def path(self, node: str) -> str | None:
         """Return the file path in a node's id, or None if it has none."""

@@ -604,7 +604,10 @@ class Compatibility(Record):
 
 
 class Artifact(Record):
-    """A node of the knowledge graph at one commit, one line of ``artifacts.jsonl``."""
+    """A node of the knowledge graph at one commit, one line of ``artifacts.jsonl``.
+
+    ``aliases`` are its other names, any of which an answer may give.
+    """
 
     id: Name
     repo: Label | None = None
@@ -614,6 +617,7 @@ class Artifact(Record):
     commit: Label | None = None
     line: Count | None = None
     end_line: Count | None = None
+    aliases: tuple[Label, ...] = ()
 
 
 class Edge(Record):

@@ -209,6 +209,7 @@ class ArtifactStruct(Struct, gc=False, forbid_unknown_fields=True):
     commit: Label | None = None
     line: Count | None = None
     end_line: Count | None = None
+    aliases: list[Label] = []
 
 
 class EdgeStruct(Struct, gc=False, forbid_unknown_fields=True):

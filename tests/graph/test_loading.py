@@ -208,6 +208,18 @@ def test_changed_graph_is_replaced(empty_store: Store, dataset: Path) -> None:
     assert rows == [{"graph": "shop/stack-1", "count": 10}, {"graph": "shop/stack-2", "count": kept}]
 
 
+def test_aliases_of_artifacts_come_and_go(empty_store: Store, dataset: Path) -> None:
+    """An artifact holds its aliases while a knowledge graph states them."""
+    nodes = read_jsonl(dataset / "artifacts-stack-1.jsonl")
+    (dataset / "artifacts-stack-2.jsonl").unlink()
+    (dataset / "edges-stack-2.jsonl").unlink()
+    for stated in (["Cart", "Basket"], []):
+        write_jsonl(dataset / "artifacts-stack-1.jsonl", [{**nodes[0], "aliases": stated}, *nodes[1:]])
+        graphkit.load(empty_store, dataset)
+        rows = empty_store.read("MATCH (a:Artifact) WHERE a.aliases IS NOT NULL RETURN a.id AS id, a.aliases AS named")
+        assert rows == ([{"id": nodes[0]["id"], "named": stated}] if stated else [])
+
+
 def test_changed_run_is_replaced_as_a_whole(empty_store: Store, dataset: Path) -> None:
     """A replaced run keeps no former record, and other runs stay unchanged."""
     load_all(empty_store, dataset)

@@ -45,9 +45,9 @@ def write(folder: Path, form: int) -> Path:
         {"id": "q2", "question": "And?", "paths": [[[X, "CALLS", other]]], "category": f"{name} {form}"},
         {"id": "q3", "question": "What?", "paths": [[[Y, "QUERIES", Z]]], "relevant": [Z]},
     ]
-    nodes = [
+    nodes: list[Row] = [
         {"id": X, "kind": f"{name} {form}"},
-        {"id": Y, "kind": name, "repo": name},
+        {"id": Y, "kind": name, "repo": name, "aliases": [f"y of {name}"]},
         {"id": Z},
         {"id": "web:m.ts#w"},
     ]

@@ -30,7 +30,7 @@ X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "a:m.py#w"
 
 #: A graph under names of its own. x calls y twice; y uses z; what nobody calls has no id.
 CODE = """
-CREATE (x:Function:__Entity__ {qname: $x, line: 3, end_line: 5, commit: 'c1', doc: 'Text'})
+CREATE (x:Function:__Entity__ {qname: $x, line: 3, end_line: 5, commit: 'c1', doc: 'Text', aka: ['ex', 'the x']})
 CREATE (y:Function {qname: $y}), (z:Table {qname: $z, repo: 'beta', path: 'n.py'}), (o:Note {text: 'o'})
 CREATE (x)-[:CALLS {weight: 2}]->(y), (x)-[:CALLS]->(y), (y)-[:USES]->(z), (z)-[:ABOUT]->(o)
 """
@@ -98,7 +98,7 @@ def test_nodes_and_relationships(imported: Import, data: Path, store: Store) -> 
     made = imported("MATCH (a)-[r]->(b) RETURN a, r, b")
     artifacts = {row["id"]: row for row in read_jsonl(data / "artifacts.jsonl")}
     assert artifacts == {
-        X: {"id": X, "kind": "Function", "commit": "c1", "line": 3, "end_line": 5},
+        X: {"id": X, "kind": "Function", "commit": "c1", "line": 3, "end_line": 5, "aliases": ["ex", "the x"]},
         Y: {"id": Y, "kind": "Function"},
         # Its id begins with another repository, so it doesn't show the path.
         Z: {"id": Z, "kind": "Table", "repo": "beta", "path": "n.py"},

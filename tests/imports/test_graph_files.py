@@ -218,14 +218,16 @@ def test_tables_of_nodes_and_edges(data: Path, tmp_path: Path) -> None:
 def test_headers_of_neo4j_admin(data: Path, tmp_path: Path) -> None:
     """:ID, :START_ID, :END_ID, :TYPE and :LABEL say what the columns are; ids count within their space."""
     one = write(
-        tmp_path / "f.csv", f":ID(F),qname,line:int,:LABEL,x:IGNORE\n1,{X},5,Function;Old,-\n2,{Y},,Function,-\n"
+        tmp_path / "f.csv",
+        ":ID(F),qname,line:int,:LABEL,x:IGNORE,alias:string[]\n"
+        f"1,{X},5,Function;Old,-,ex; the x;ex\n2,{Y},,Function,-,\n",
     )
     two = write(tmp_path / "t.csv", f"nr:ID(T),qname,:LABEL\n1,{Z},Table\n")
     edges = write(tmp_path / "e.csv", ":START_ID(F),:END_ID(T),:TYPE\n1,1,READS\n2,1,READS\n")
     package.import_graph(data, [one, two, edges])
     artifacts, found = records(data)
     assert artifacts == [
-        {"id": X, "kind": "Function:Old", "line": 5},
+        {"id": X, "kind": "Function:Old", "line": 5, "aliases": ["ex", "the x"]},
         {"id": Y, "kind": "Function"},
         {"id": Z, "kind": "Table"},
     ]

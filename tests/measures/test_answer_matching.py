@@ -40,6 +40,21 @@ def test_one_gold_answer() -> None:
     assert value("AnswerF1", asked, answer(answer="Paris\nRome")) == pytest.approx(2 / 3)
 
 
+def test_names_of_a_node() -> None:
+    """A gold answer that names a node of gold is found by each name of it, and is one gold answer all the same."""
+    path = [("web:src/a.ts#submit", "CALLS", "api:src/b.py#load")]
+    asked, run = (
+        question(path, gold_answers=["web:src/a.ts#submit", "load"]),
+        answer(answer="submit\napi:src/b.py#load"),
+    )
+    # `b.py#load` is one word, so that `load` is none; by its names each line is a gold answer.
+    assert [value(one, asked, run) for one in ("AnswerF1", "AnswerF1(names=True)")] == [0.0, 1.0]
+    first = answer(answer="It is src/a.ts#submit.\nload")
+    assert [value(f"AnswerHit(first=True{more})", asked, first) for more in ("", ", names=True")] == [0.0, 1.0]
+    inside = answer(answer="resubmitted")
+    assert [value(f"AnswerHit(names=True{more})", asked, inside) for more in ("", ", words=False")] == [0.0, 1.0]
+
+
 @pytest.mark.parametrize("measure", ["AnswerHit", "AnswerF1"])
 def test_what_is_missing_is_unscored(measure: str) -> None:
     """A question without a gold answer, and a record without an answer."""

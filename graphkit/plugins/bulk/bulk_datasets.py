@@ -140,7 +140,7 @@ class DatasetElements:
             numbers.set("last artifact", {row["id"]: place for place, (_, row) in batch})
         for batch in batched(enumerate(self._artifact_rows()), BATCH):
             last = numbers.find("last artifact", (row["id"] for _, (_, row) in batch))
-            own = ("id", "repo", "path", "symbol", "kind")
+            own = ("id", "repo", "path", "symbol", "kind", "aliases")
             numbers.set(
                 "Artifact",
                 {

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 
-from graphkit.measures.answer_matching import gold_answers
+from graphkit.measures.answer_matching import gold_answers, with_names
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.matching import common_subsequence
 from graphkit.measures.text import squad_normalised
 from graphkit.measures.unscored import NO_TOKENS, Unscored
-from graphkit.records.ids import Places
 
 Tokens = list[str]
 
@@ -29,10 +29,10 @@ class ExactMatch(Measure):
 
     Gold answers are those of ``AnswerHit``, and texts are compared as SQuAD and HotpotQA do: without regard to case,
     punctuation, white space and the words a, an and the. A gold answer of which that leaves nothing is left out. If a
-    gold answer names a node of the question's gold, by its id or by a path or symbol that no other one has, its other
-    names count as well: ``web:src/a.ts#submit``, ``src/a.ts#submit`` and ``submit``; it must be spelled as in the gold.
-    ``AnswerHit`` looks for a gold answer anywhere in the answer, so that a sentence around it doesn't matter there, but
-    it knows no other names of nodes. Punctuation isn't compared, as in SQuAD: C++ equals C.
+    gold answer names a node of the question's gold, by its id or by a name that no other one has, its other
+    names count as well: ``web:src/a.ts#submit``, ``src/a.ts#submit``, ``submit``, and the ``aliases`` that the
+    knowledge graph states; it must be spelled as there. ``AnswerHit`` looks for a gold answer anywhere in the answer,
+    so that a sentence around it doesn't matter there. Punctuation isn't compared, as in SQuAD: C++ equals C.
     """
 
     source = "exact match of SQuAD (Rajpurkar et al. 2016) and HotpotQA (Yang et al. 2018)"
@@ -165,7 +165,7 @@ def _compared(
     texts = gold_answers(case.question, any_length)
     if isinstance(texts, Unscored):
         return texts
-    gold = [found for text in (_with_names(texts, case) if names else texts) if (found := tokens(text))]
+    gold = [found for text in (chain(*with_names(texts, case)) if names else texts) if (found := tokens(text))]
     if not gold:
         return Unscored(NO_TOKENS, of_question=True)
     answer = case.answer.answer if case.answer is not None else None
@@ -177,26 +177,6 @@ def _shared(answer: Tokens, gold: Tokens, yes_no: bool) -> int:
     if yes_no and answer != gold and (answer in _WHOLE or gold in _WHOLE):
         return 0
     return (Counter(answer) & Counter(gold)).total()
-
-
-def _with_names(texts: Iterable[str], case: Case) -> list[str]:
-    """Return gold answers, and the other names of those that name one node of the question's gold."""
-    relevant = (node for node, gain in case.question.relevant.items() if gain > 0)
-    ends = (node for source, _, target in case.gold_edges for node in (source, target))
-    names = [_names(node, case.places) for node in {*relevant, *ends}]
-    found = dict.fromkeys(texts)
-    for text in [*found]:
-        meant = [each for each in names if text.strip() in each]
-        if len(meant) == 1:
-            found.update(dict.fromkeys(meant[0]))
-    return [*found]
-
-
-def _names(node: str, places: Places) -> tuple[str, ...]:
-    """Return the id of a node, its id within its repository, and its symbol."""
-    path, symbol = places.split(node)
-    within = f"{path}#{symbol}" if path and symbol else path
-    return tuple(name for name in (node, within, symbol) if name)
 
 
 def _squad_tokens(text: str) -> Tokens:

@@ -81,7 +81,7 @@ def odd_dataset(folder: Path) -> list[Path]:
     write_jsonl(folder / "commits.jsonl", commits)
     write_jsonl(folder / "compatibility.jsonl", rows)
     first: list[dict[str, Any]] = [
-        {"id": "api:a.py#f", "kind": "function", "commit": "v1", "line": 3},
+        {"id": "api:a.py#f", "kind": "function", "commit": "v1", "line": 3, "aliases": ["load"]},
         {"id": "web:b.ts#g", "kind": "old"},
     ]
     write_jsonl(folder / "artifacts-s1.jsonl", first)

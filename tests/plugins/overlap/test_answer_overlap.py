@@ -7,14 +7,18 @@ import re
 import string
 from collections import Counter
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import graphkit
 from graphkit.measures.answer_matching import LONG_GOLD_ANSWER, NO_GOLD_ANSWER
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.unscored import NO_TOKENS
 from graphkit.records.models import Question
 from tests.helpers.cases import answer, question, reason, unlogged, value
+from tests.helpers.datasets import write_jsonl
 
 MEASURES = ("ExactMatch", "TokenF1", "RougeL")
 #: Two gold answers, of which the better one counts.
@@ -89,6 +93,43 @@ def test_names_of_a_node_are_equal(gold: str) -> None:
     assert value("ExactMatch", question(gold_answers=[gold]), answer(answer=other)) == 0.0
     twice = question([*PATH, ("api:src/b.py", "CALLS", "api:src/c.py#submit")], gold_answers=["submit"])
     assert value("ExactMatch", twice, answer(answer=NAMES[0])) == 0.0
+
+
+#: Two graphs state the artifact under several names, one of which another node of gold has as its symbol.
+ALIASES: dict[str, list[dict[str, Any]]] = {
+    "artifacts.jsonl": [{"id": NAMES[0], "aliases": ["Send button", "b"]}, {"id": "api:src/b.py#b"}],
+    "artifacts-old.jsonl": [{"id": NAMES[0], "aliases": ["Old button"]}, {"id": "api:src/b.py#b"}],
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"executor": "processes=2"}])
+def test_aliases_of_the_graph_are_names(options: dict[str, str], tmp_path: Path) -> None:
+    """Every alias of a gold node meets a gold answer of another name, of its stack's graph where it has one."""
+    for name, graph in ALIASES.items():
+        write_jsonl(tmp_path / name, graph)
+    path = [{"source": NAMES[0], "relation": "CALLS", "target": "api:src/b.py#b"}]
+    asked = {"question": "?", "paths": [{"steps": path}]}
+    # Gold answer, answer, and stack: 1 if both name the first node. Two nodes of gold are called b.
+    rows = [
+        ("submit", "The send button.", None, 1.0),
+        ("Send button", NAMES[0], None, 1.0),
+        ("Old button", "Send button", None, 1.0),
+        ("submit", "Old button", "old", 1.0),
+        ("submit", "Send button", "old", 0.0),
+        ("b", "submit", None, 0.0),
+    ]
+    questions = [
+        {"id": f"q{place}", **asked, "gold_answers": [gold], **({"stack": stack} if stack else {})}
+        for place, (gold, _, stack, _) in enumerate(rows)
+    ]
+    answers = [{"run": "r", "question_id": f"q{place}", "answer": row[1]} for place, row in enumerate(rows)]
+    write_jsonl(tmp_path / "questions.jsonl", questions)
+    write_jsonl(tmp_path / "runs/r.jsonl", answers)
+    # The hit ignores the words around a name; without names only the text itself counts.
+    measures = ["ExactMatch", "AnswerHit(names=True)", "AnswerF1(names=True)", "AnswerHit"]
+    result = graphkit.evaluate(tmp_path / "runs/r.jsonl", measures=measures, **options)  # type: ignore[arg-type]
+    expected = [{**dict.fromkeys(measures, row[3]), "AnswerHit": 0.0} for row in rows]
+    assert [result.question(f"q{place}").values for place in range(len(rows))] == expected
 
 
 def test_what_is_missing_is_unscored() -> None:
