@@ -15,6 +15,7 @@ from graphkit.cli.options import (
     SCORES,
     UNDIRECTED,
     UNORDERED,
+    WHERE,
     FailedAs,
     ReadingOptions,
 )
@@ -37,6 +38,7 @@ class ShownOptions:
     title: str | None = option("--title", "Use this heading. [default: the dataset's name]")
     config: Path | None = CONFIG
     measures: list[str] | None = option("--measure -m NAME", "Also show this measure; may be repeated.")
+    where: str | None = WHERE
     undirected: bool = UNDIRECTED
     unordered: bool = UNORDERED
     failed_as: FailedAs = FAILED_AS
@@ -139,7 +141,8 @@ def report(
         contents = write_described(found.files, out, options, problems, progress)
     for of_run in problems:
         print_problems(of_run)
-    present([str(out), *contents.lines()], {"report": str(out), "bytes": out.stat().st_size})
+    part = {} if contents.chosen is None else {"where": contents.chosen.as_json()}
+    present([str(out), *contents.lines()], {"report": str(out), "bytes": out.stat().st_size, **part})
 
 
 def _page(found: RunFiles, dataset: Path | None) -> Path:

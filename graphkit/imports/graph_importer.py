@@ -138,12 +138,7 @@ def import_graph(
     names = Names((), table, pattern)
     attribute = chosen.columns[1] if chosen.columns and not chosen.uri else None
     settings = GraphOptions(
-        chosen.id_property,
-        chosen.relation,
-        attribute,
-        chosen.commits or {},
-        repositories.attribute,
-        repositories.table,
+        chosen.id_property, chosen.relation, attribute, chosen.commits or {}, repositories.attribute, repositories.table
     )
     with (
         closing(parts),

@@ -12,6 +12,7 @@ from graphkit.files.outputs import kind_of
 from graphkit.graph.beside import kinds_beside
 from graphkit.records.words import counted
 from graphkit.report.data import ReportData, RunData
+from graphkit.scoring.chosen_questions import ChosenQuestions
 
 
 class ShownAnswer(NamedTuple):
@@ -27,7 +28,7 @@ class ShownAnswer(NamedTuple):
 class PageContents(NamedTuple):
     """The content of a written page: its dataset, runs and questions, and how many answers were judged, say.
 
-    ``beside`` counts the answers by what their records say of them.
+    ``beside`` counts the answers by what their records say of them, and ``chosen`` picks the questions.
     ``files`` are those of the runs, in their order. ``answers`` are those of each run by question; None for a question
     to which the run has no answer.
     """
@@ -38,6 +39,7 @@ class PageContents(NamedTuple):
     beside: Mapping[str, int]
     files: tuple[Path, ...]
     answers: Mapping[str, Mapping[str, ShownAnswer | None]]
+    chosen: ChosenQuestions | None = None
 
     @classmethod
     def of(cls, files: Iterable[Path], data: ReportData) -> PageContents:
@@ -49,14 +51,15 @@ class PageContents(NamedTuple):
             {kind.counted_as: sum(len(run.beside[name]) for run in data.runs) for name, kind in kinds_beside().items()},
             tuple(files),
             {run.evaluation.run: _answers(run) for run in data.runs},
+            data.runs[0].evaluation.chosen,
         )
 
     def lines(self) -> list[str]:
         """Return the content in one or two lines."""
         runs = ", ".join(self.runs[:4]) + (f" and {len(self.runs) - 4} more" if len(self.runs) > 4 else "")
-        first = (
-            f"{counted(len(self.runs), 'run')} ({runs}) over {counted(self.questions, 'question')} of {self.dataset}"
-        )
+        over = f"over {counted(self.questions, 'question')} of {self.dataset}"
+        part = "" if self.chosen is None else f" (of {self.chosen.total}: {self.chosen.filter})"
+        first = f"{counted(len(self.runs), 'run')} ({runs}) {over}{part}"
         graded = [f"{number} {what}" for what, number in self.beside.items() if number]
         second = f"with scores, each traversal over its gold path, and {' and '.join(graded)} answers"
         return [first, second if graded else "with scores, and each traversal over its gold path"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -24,6 +24,7 @@ from graphkit.records.ids import Places
 from graphkit.records.scores import AboutAnswer, Score
 from graphkit.records.unanswered import FailedAs
 from graphkit.report.escaping import question_link, visible
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.results import Evaluation
 
 Outcome = Literal["right", "wrong", "undecided"]
@@ -48,17 +49,11 @@ class DetailsBlock(Struct):
     json: str
 
 
-class ListedQuestion(TypedDict):
-    """The row of a question in the table, the same for every run."""
-
-    id: str
-    text: str
-    category: str
-    difficulty: str
-
+#: What the row of a question in the table holds beside its id and text.
+LISTED = ("category", "difficulty", "split", "session")
 
 #: The row of a question before any run described it.
-UNLISTED: ListedQuestion = {"id": "", "text": "", "category": "", "difficulty": ""}
+UNLISTED = dict.fromkeys(("id", "text", *LISTED), "")
 
 
 class QuestionOutcome(Struct):
@@ -111,6 +106,8 @@ class PageOptions:
         Whether to refuse records with fields that graphkit doesn't know.
     sections
         Further sections, behind the trade-offs.
+    where
+        The questions to show, by a filter on the dataset (:mod:`graphkit.scoring.chosen_questions`); by default all.
     """
 
     dataset: Path | None = None
@@ -128,6 +125,7 @@ class PageOptions:
     undirected: bool = False
     failed_as: FailedAs = "worst"
     sections: Sequence[Section] = ()
+    where: str | ChosenQuestions | None = None
 
 
 @dataclass
@@ -178,7 +176,7 @@ class ReportData:
     unordered: bool = False
     undirected: bool = False
     sections: Sequence[Section] = ()
-    questions: list[ListedQuestion] = field(default_factory=list)
+    questions: list[dict[str, str]] = field(default_factory=list)
     backbones: dict[int, bytes] = field(default_factory=dict)
     asked: tuple[str, ...] = ()
     places: Places = field(default_factory=Places)

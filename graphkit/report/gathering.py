@@ -35,9 +35,9 @@ from graphkit.records.scores import PERSON_GRADE, AboutAnswer, Score, answer_has
 from graphkit.records.words import counted
 from graphkit.report.blocks import compressed_texts, search_text
 from graphkit.report.data import (
+    LISTED,
     UNLISTED,
     DetailsBlock,
-    ListedQuestion,
     Outcome,
     PageOptions,
     QuestionOutcome,
@@ -47,6 +47,7 @@ from graphkit.report.data import (
 from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.spine import backbone_of, column_of, packed
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.run_pass import RunPass, known_from_files, reasons_of_gold
 
 #: The decision on an answer whose text was described elsewhere.
@@ -95,6 +96,11 @@ def gather(
         if not file.exists():
             raise missing_file(file)
     passes = [RunPass(_dataset(options, file), file) for file in runs]
+    if passes and options.where is not None:
+        chosen = ChosenQuestions.of(passes[0].dataset, options.where)
+        scores = [one for one in options.scores if one.question in chosen.ids]
+        beside = [one for one in options.beside if one.question in chosen.ids]
+        options = dataclasses.replace(options, where=chosen, scores=scores, beside=beside)
     logged = [name for one in passes for name in one.further_measures]
     computed, config = _measures(options.config, [*logged, *options.measures]), options.config
     asked = resolve_measures(options.measures) if options.measures else ()
@@ -116,12 +122,8 @@ def gather(
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)
         details = spools.enter_context(Spool(DetailsBlock, together=1))
-        collector = _Collector(
-            data,
-            RunData(details, str(file), dataset_option(file, options.dataset or options.folders.get(file))),
-            progress,
-        )
-        run = _scored(collector, one, name, known, of_run, options)
+        run = RunData(details, str(file), dataset_option(file, options.dataset or options.folders.get(file)))
+        _score(_Collector(data, run, progress), one, name, known, of_run, options)
         _add_records(run, options, file, data.questions)
         if problems is not None:
             problems.append(of_run)
@@ -142,14 +144,14 @@ def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
     return resolve_measures([*config.default_measures(), "Incoherent", "OffPin", *more], k=config.k)
 
 
-def _scored(
+def _score(
     collector: _Collector,
     run_pass: RunPass,
     name: str | None,
     known: tuple[CommitGraph, dict[str, str]],
     problems: Problems,
     options: PageOptions,
-) -> RunData:
+) -> None:
     """Score a run and spool the details of its questions, in one pass over the files."""
     data, run = collector.data, collector.run
     result = run_pass.score(
@@ -162,6 +164,7 @@ def _scored(
         unordered=data.unordered,
         versions=True,
         name=name,
+        only=options.where,
     )
     collector.flush()
     result = dataclasses.replace(result, failed_as=options.failed_as)
@@ -171,10 +174,9 @@ def _scored(
     run.card = score_layers(result, data.config)
     run.values = {row.question: row.values for row in result.rows}
     run.evaluation = dataclasses.replace(result, given=())
-    return run
 
 
-def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequence[ListedQuestion]) -> None:
+def _add_records(run: RunData, options: PageOptions, file: Path, questions: Sequence[dict[str, str]]) -> None:
     """Add what lies beside a run to it, except records about earlier answers, and the warnings about them."""
     scores = [score for score in options.scores if score.run == run.evaluation.run]
     answered_by = answering_model(file, options.answered_by.get(file))
@@ -262,7 +264,7 @@ class _Description(Struct):
     edges: QuestionEdges | None
     column: bytes
     text: str
-    listed: ListedQuestion | None = None
+    listed: dict[str, str] | None = None
     backbone: bytes | None = None
 
     def __reduce__(self) -> tuple[Callable[[bytes], _Description], tuple[bytes]]:
@@ -346,12 +348,8 @@ def _describe(
     description = _Description(page_json(shown), how, hashed, edges, packed(column), search_text(case, gold))
     if gold:
         description.backbone = packed(backbone_of(case))
-        description.listed = {
-            "id": visible(question.id),
-            "text": visible_text(question.question, LISTED_TEXT),
-            "category": visible(question.category or ""),
-            "difficulty": question.difficulty or "",
-        }
+        said = {name: visible(getattr(question, name) or "") for name in LISTED}
+        description.listed = {"id": visible(question.id), "text": visible_text(question.question, LISTED_TEXT), **said}
     return description
 
 

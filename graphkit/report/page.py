@@ -75,7 +75,9 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
     """
     style, style_source = style_or_script("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES))
     code, script_source = style_or_script(script())
-    screen, blocks = FirstScreen(data), Blocks(data)
+    screen, blocks, chosen = FirstScreen(data), Blocks(data), data.runs[0].evaluation.chosen
+    part = visible(f"The page is {chosen}.")
+    notes = ((part, chosen is not None), (UNORDERED, data.unordered), (UNDIRECTED, data.undirected))
     template = environment().get_template("report.html")
     yield from template.generate(
         served=served,
@@ -90,7 +92,7 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
         sections=[section(data) for section in data.sections],
         diagnosis=Diagnosis(data, [run["letter"] for run in screen.runs]),
         question_link=question_link,
-        notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
+        notes=[note for note, asked in notes if asked],
         failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
         worst=list(blocks.worst()),
         link=partial(question_link, data.runs[0].evaluation.run),

@@ -101,8 +101,8 @@ class Part:
     answers
         The run's records in their order, packed, with their number, if the job keeps them.
     names, described
-        If the job describes questions: the ids of the batch's questions in order, and the description of each scored
-        question.
+        If the job describes questions: the ids of the batch's picked questions in order, and the description of each
+        scored one.
     gold
         The wanted ids that the gold of these questions holds.
     """
@@ -152,7 +152,7 @@ class BatchScorer:
             places=joined.places,
             runs=scorer.runs,
             answers=[*self._pack(kept)],
-            names=list(joined.numbers) if scorer.job.describe is not None else [],
+            names=list(filter(scorer.job.picks, joined.numbers)) if scorer.job.describe is not None else [],
             described=scorer.described,
             gold=scorer.gold,
         )

@@ -21,7 +21,7 @@ from graphkit.scoring.filter_expressions import NUMBER, TEXT, FilterError, Filte
 if TYPE_CHECKING:
     from graphkit.files.dataset import Dataset
 
-_OWN = ("category", "difficulty", "group", "split", "stack")
+_OWN = ("category", "difficulty", "group", "split", "session", "stack")
 _COUNTS, _SLICES = ("hops", "repositories"), ("repo", "boundary", "relation", "commit")
 _KINDS: Mapping[str, NameKind] = {
     **dict.fromkeys(("question", "text", *_OWN, *_SLICES), TEXT),

@@ -324,7 +324,7 @@ def evaluation_of(job: Job, dataset: str, totals: Totals, runs: set[str]) -> Eva
         unanswered=totals.no_answer,
         measures=totals.summaries(names),
         squares={name: math.fsum(parts) for name, parts in zip(names, totals.squares, strict=True)},
-        invalid={name: why for name, why in job.invalid.items() if job.only is None or name in job.only.ids},
+        invalid={name: why for name, why in job.invalid.items() if job.picks(name)},
         chosen=job.only,
         unscored=totals.unscored(names),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,

@@ -96,6 +96,10 @@ class Job:
     first: frozenset[str] = frozenset()
     only: ChosenQuestions | None = None
 
+    def picks(self, question: str) -> bool:
+        """Return whether a question is scored."""
+        return self.only is None or question in self.only.ids
+
     @property
     def decides(self) -> bool:
         """Whether rows say if the answer is right."""
@@ -207,7 +211,7 @@ class Scorer:
         """Score one question; :meth:`take_rows` adds its values to the totals. Return whether it is to be scored."""
         job, totals = self.job, self.totals
         case = Case(question, answer, job.commits, job.unordered)
-        if job.only is not None and question.id not in job.only.ids:
+        if not job.picks(question.id):
             self._look_for_wanted(case)
             return False
         if not (question.relevant or question.paths):

@@ -66,6 +66,7 @@ _OF_MEASURE = {"incoherent": "Coherence", "off_pin": "OffPin"}
 _IN_PAGE = {
     "cause": "`graphkit report RUN` filters by it, and `graphkit why RUN QUESTION` names it.",
     "text": "Name the question's id, or its category.",
+    "session": "`graphkit report RUN` filters by it, and `graphkit evaluate RUN --where FILTER` picks by it.",
     "turn": "`graphkit failures RUN --kind wrong-turns` lists these questions.",
     "unlogged": "EdgeRecall == none holds of these questions, too.",
 }

@@ -26,6 +26,21 @@ def test_the_command_prints_the_path(tmp_path: Path) -> None:
     assert reported == {"report": "r.html", "bytes": (tmp_path / "r.html").stat().st_size}
 
 
+def test_the_command_states_the_part_of_the_questions(tmp_path: Path) -> None:
+    """`--where` is stated in words and as JSON; a filter that holds for nothing, or names a result, is refused."""
+    run = plain(tmp_path)
+    done = cli.inside("report", run, "-o", "r.html", "--where", "question == 'q1'", cwd=tmp_path, code=0)
+    assert done.out.splitlines()[1] == f"1 run (r) over 1 question of {tmp_path.name} (of 2: question == 'q1')"
+    reported = cli.inside(
+        "report", run, "-o", "r.html", "--where", "hops >= 0", "--json", cwd=tmp_path, code=0
+    ).object()
+    assert reported["where"] == {"filter": "hops >= 0", "questions": 2, "of": 2}
+    for wrong, message in (("hops > 99", "the filter holds for none of 2 questions"), ("RR > 0", "RR is known once")):
+        refused = cli.inside("report", run, "-o", "no.html", "--where", wrong, cwd=tmp_path, code=2)
+        assert message in refused.err
+    assert not (tmp_path / "no.html").exists()
+
+
 def test_a_page_without_a_name(tmp_path: Path) -> None:
     """The page is named after its run; an earlier page is replaced, and anything else gets out of the way of it."""
     run = plain(tmp_path)

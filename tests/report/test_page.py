@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 from base64 import b64decode, b64encode
 from collections import Counter
 from pathlib import Path
@@ -14,9 +15,9 @@ import pytest
 
 from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.errors import InputError
-from graphkit.files.assets import storefront_code_folder
+from graphkit.files.assets import storefront_code_folder, storefront_folder
 from graphkit.plugins.sandbox.executions import Execution
-from graphkit.records.scores import answer_hash
+from graphkit.records.scores import Score, answer_hash
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import packed, page_json, visible, visible_text
 from graphkit.report.rendering import script
@@ -44,6 +45,36 @@ def test_hidden_characters_are_written_out() -> None:
     """Control characters and marks of the reading direction are shown; a text keeps its tabs and lines, a name none."""
     assert visible("a\x1b[1m\u202eb\tc\n\x00") == "a\\u001b[1m\\u202eb\\u0009c\\u000a\\u0000"
     assert visible_text("a\x1b[1m\u202eb\tc\n\x00") == "a\\u001b[1m\\u202eb\tc\n\\u0000"
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_part_of_the_questions_is_shown_as_a_dataset_of_its_own(shuffled: bool, tmp_path: Path) -> None:
+    """With a filter the page holds what a page of these questions and their records alone holds, and says the part."""
+    name, filter_ = "storefront-graph-v2", 'difficulty == "hard"'
+    dataset = Path(shutil.copytree(storefront_folder(), tmp_path / "whole"))
+    hard = [one for one in read_jsonl(dataset / "questions.jsonl") if one["difficulty"] == "hard"]
+    kept = {one["id"] for one in hard}
+    answers = read_jsonl(dataset / "runs" / f"{name}.jsonl")
+    scores = [Score(run=name, question=one["question_id"], measure="Mine", value=0.5) for one in answers]
+    alone = tmp_path / "alone"
+    for file in (*dataset.glob("*s-stack-*.jsonl"), dataset / "commits.jsonl", dataset / "compatibility.jsonl"):
+        write_jsonl(alone / file.name, read_jsonl(file))
+    write_jsonl(alone / "questions.jsonl", hard)
+    own = write_jsonl(alone / "runs" / f"{name}.jsonl", [one for one in answers if one["question_id"] in kept])
+    whole = write_jsonl(dataset / "runs" / f"{name}.jsonl", reversed(answers) if shuffled else answers)
+    options = PageOptions(title="T", scores=[one for one in scores if one.question in kept])
+    expected = Page(write_report([own], tmp_path / "alone.html", options).read_text("utf-8"))
+    options = PageOptions(title="T", scores=scores, where=filter_)
+    page = Page(write_report([whole], tmp_path / "part.html", options).read_text("utf-8"))
+    note = f"The page is over {len(hard)} of 30 questions, {filter_}."
+    assert note in page.text
+    assert note not in expected.text
+    assert [row["id"] for row in page.json("summary")["questions"]] == [one["id"] for one in hard]
+    found, wanted = page.json("summary"), expected.json("summary")
+    assert found == wanted
+    # Other texts are the same, but for the note, the dataset's name, and the share of ids that the whole dataset knows.
+    found, wanted = (re.sub(r"Known: .*?\.", "", one.text) for one in (page, expected))
+    assert found.replace(note, "").split() == wanted.replace("alone", dataset.name).split()
 
 
 def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:

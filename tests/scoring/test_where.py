@@ -29,6 +29,7 @@ def world(folder: Path) -> Path:
     questions = [
         {"id": name, "question": f"About {name}?", "paths": [edges], "category": "x" if name < "q4" else "y"}
         | ({} if split is None else {"split": split})
+        | ({"session": "talk"} if name == "q4" else {})
         for name, (split, edges, _) in WORLD.items()
     ]
     answers = []
@@ -44,6 +45,7 @@ def world(folder: Path) -> Path:
         ("split == 'dev'", ["q1", "q2"]),
         ("Split in ('test')", ["q3", "q4"]),
         ("split == none", ["q5"]),
+        ("session == 'talk'", ["q4"]),
         ("not split == 'dev'", ["q3", "q4"]),  # q5 has none: neither true nor false
         ("hops >= 2", ["q2", "q4"]),
         ("repositories == 1", ["q3"]),

@@ -8,8 +8,8 @@ const outcome = (given) => ({ block: 0, flags: [], found: 0, required: 0, answer
 const data = {
   measures: [{ name: "EdgeRecall", definition: "edges", lower: false, range: [0, 1] }],
   questions: [
-    { id: "q0", text: "Who calls send?", category: "data flow", difficulty: "hard" },
-    { id: "q1", text: "Who imports auth?", category: "", difficulty: "" },
+    { id: "q0", text: "Who calls send?", category: "data flow", difficulty: "hard", split: "dev", session: "s1" },
+    { id: "q1", text: "Who imports auth?", category: "", difficulty: "", split: "test", session: "" },
   ],
   stages: ["right", "undecided"], causes: ["failed", "not walked"], edges: { rows: [], needs: [[], []] },
   runs: [
@@ -36,6 +36,8 @@ test("measures, fields and flags of the page are read", () => {
     ["cause == \"not walked\"", ["q0"]],
     ["cause == none", ["q1"]], // an empty field
     ["text contains \"IMPORTS\"", ["q1"]],
+    ["split == \"dev\" and session == \"s1\"", ["q0"]],
+    ["session == none", ["q1"]],
     ["question == \"q0\" and difficulty == \"hard\" and stage == \"right\" and answer == \"right\"", ["q0"]],
   ]) assert.deepEqual(held(text), expected, text);
 });
@@ -50,6 +52,7 @@ test("a completion knows the values of the page", () => {
 test("what the page doesn't know or hold is refused with what was meant", () => {
   const wrong = (text) => parseFilter(text, filterNames(data)).error;
   assert.equal(wrong("failures"), "failures is known to --keep only");
+  assert.equal(wrong("split == \"tset\""), "split is never \"tset\"; did you mean \"test\"?");
   assert.equal(wrong("group == \"g\""), "group is known to --keep only");
   assert.equal(wrong("category == \"data flwo\""), "category is never \"data flwo\"; did you mean \"data flow\"?");
   assert.equal(wrong("category == \"imports\""), "category is never \"imports\": it is \"data flow\"");

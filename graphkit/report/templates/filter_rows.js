@@ -5,8 +5,11 @@ const DECISIONS = ["right", "wrong", "undecided"];
 /** What the flags say, in the words of a completion. @type {Record<string, string>} */
 const FLAG_WORDS = { incoherent: "conflicting commits", off_pin: "a commit that the question doesn't pin", luck: "right answer, wrong path" };
 
+/** What the dataset says of a question. @type {("category" | "split" | "session")[]} */
+const LABELS = ["category", "split", "session"];
+
 /** What `--keep` may name, and the page doesn't hold. */
-const KEEP_ONLY = ["failures", "group", "split"];
+const KEEP_ONLY = ["failures", "group"];
 
 /** Return the names that a filter of the page knows. @param {import("./model.js").Summary} data @returns {import("./filter_expression.js").Names} */
 export const filterNames = (data) => {
@@ -24,7 +27,7 @@ export const filterNames = (data) => {
     ["path", text("the path is right or wrong", DECISIONS, true)],
     ["stage", text("where the question ended", data.stages, true)],
     ["cause", text("why the run lacks a required step", data.causes, true)],
-    ["category", text("of the question", [...new Set(data.questions.map((one) => one.category).filter(Boolean))].sort(), true)],
+    ...LABELS.map((name) => /** @type {[string, import("./filter_expression.js").Named]} */ ([name, text("of the question", [...new Set(data.questions.map((one) => one[name]).filter(Boolean))].sort(), true)])),
     ["difficulty", text("of the question", LEVELS, true)],
     ["question", text("its id")],
     ["text", text("its words")],
@@ -37,11 +40,11 @@ export const filterNames = (data) => {
  * @param {import("./model.js").Summary} data @param {number} run @param {number} n @returns {import("./filter_expression.js").Getter}
  */
 export const filterValues = (data, run, n) => {
-  const { id, text, category, difficulty } = data.questions[n];
+  const { id, text, category, difficulty, split, session } = data.questions[n];
   const { name, values, questions } = data.runs[run];
   const one = questions[n];
   /** @type {Record<string, string | number | null>} */
-  const fields = { answer: one.answer, path: one.path, stage: one.stage, cause: one.cause, category, difficulty, question: id, text, run: name, missed: one.required ? one.required - one.found : null };
+  const fields = { answer: one.answer, path: one.path, stage: one.stage, cause: one.cause, category, difficulty, split, session, question: id, text, run: name, missed: one.required ? one.required - one.found : null };
   return (asked) => {
     if (Object.hasOwn(fields, asked)) return fields[asked] === "" ? null : fields[asked];
     if (asked === "luck") return lucky(one);

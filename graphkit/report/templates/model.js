@@ -1,7 +1,7 @@
 // The questions of the page and what each run did on them: marks, presets, filters, order and export. Pure functions.
 import { splitNames } from "./address.js";
 
-/** @typedef {{id: string, text: string, category: string, difficulty: string}} Listed */
+/** @typedef {{id: string, text: string, category: string, difficulty: string, split: string, session: string}} Listed */
 /** @typedef {{block: number, flags: string[], found: number, required: number, answer: string, path: string, stage: string, cause: string}} Outcome */
 /** @typedef {{status: string, passed: number, total: number}} Execution */
 /** @typedef {{name: string, values: (number | null)[][], means: (number | null)[], questions: Outcome[], missed: number[][], needs?: number[][], executions?: (Execution | null)[]}} Run */
