@@ -28,7 +28,7 @@ from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.missed import aligned_with_gold
 from graphkit.measures.outcome import Decision, decided, grade_of, outcome
-from graphkit.measures.registry import parse_measure, resolve_measures
+from graphkit.measures.registry import parse_measure, require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import PERSON_GRADE, AboutAnswer, Score, answer_hash
@@ -104,6 +104,8 @@ def gather(
     logged = [name for one in passes for name in one.further_measures]
     computed, config = _measures(options.config, [*logged, *options.measures]), options.config
     asked = resolve_measures(options.measures) if options.measures else ()
+    given = {score.measure for score in options.scores}
+    require_computed([one for one in asked if str(one) not in given])
     if options.undirected:
         computed, asked = (tuple(dict.fromkeys(one.undirected() for one in some)) for some in (computed, asked))
         config = config.renamed(lambda name: str(parse_measure(name).undirected()))
@@ -141,7 +143,8 @@ def _dataset(options: PageOptions, file: Path) -> Dataset:
 
 
 def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
-    return resolve_measures([*config.default_measures(), "Incoherent", "OffPin", *more], k=config.k)
+    found = resolve_measures([*config.default_measures(), "Incoherent", "OffPin", *more], k=config.k)
+    return tuple(one for one in found if one.computed)
 
 
 def _score(

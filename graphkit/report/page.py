@@ -108,9 +108,7 @@ def page(data: ReportData, progress: Progress = quiet, served: str | None = None
 def _run(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "name": visible(evaluation.run),
-        "questions": evaluation.questions,
-        "failed": evaluation.failed,
-        "missing": evaluation.missing,
+        **{name: getattr(evaluation, name) for name in ("questions", "failed", "missing")},
         "invalid": len(evaluation.invalid),
         "known": "" if evaluation.known is None else visible(evaluation.known.line),
     }

@@ -41,6 +41,20 @@ def test_the_command_states_the_part_of_the_questions(tmp_path: Path) -> None:
     assert not (tmp_path / "no.html").exists()
 
 
+def test_a_measure_of_a_judge_is_shown_by_its_scores(tmp_path: Path) -> None:
+    """`-m` of a judged measure shows its row on the board; without a score of it, it is refused with what to do."""
+    run = plain(tmp_path)
+    refused = cli.inside("report", run, "-o", "r.html", "-m", "ClaimRecall", cwd=tmp_path, code=2)
+    assert "graphkit grade RUN.jsonl" in refused.err
+    assert not (tmp_path / "r.html").exists()
+    scores = [{"run": "r", "question": f"q{place}", "measure": "ClaimRecall", "value": place / 4} for place in (1, 2)]
+    given = write_jsonl(tmp_path / "judge.jsonl", scores)
+    cli.inside("report", run, "-o", "r.html", "-m", "ClaimRecall", "--scores", given, cwd=tmp_path, code=0)
+    text = " ".join(Page((tmp_path / "r.html").read_text("utf-8")).text.split())
+    # The mean of 1/4 and 2/4, in two digits.
+    assert "ClaimRecall A 0.38" in text.partition("more measure")[0]
+
+
 def test_a_page_without_a_name(tmp_path: Path) -> None:
     """The page is named after its run; an earlier page is replaced, and anything else gets out of the way of it."""
     run = plain(tmp_path)

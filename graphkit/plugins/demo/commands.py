@@ -38,6 +38,9 @@ COMPARED = ("EdgeRecall", "PathPrefix", "nDCG@10", "Coherence", "Groundedness", 
 #: Those of the story, which has less room.
 TOLD = tuple(name for name in COMPARED if name != "PathPrefix")
 
+#: The measures without a weight that the board of the page doesn't fold: claims, words, and how far a run walked.
+ON_PAGE = ("ClaimPrecision", "ClaimRecall", "RougeL", "Hops", "StoppingDepth")
+
 #: The failure queries about traversals, and those about claims.
 TRAVERSAL_KINDS = (
     *("wrong-turns", "missed-edges", "missed-boundaries", "right-files-wrong-path"),
@@ -275,7 +278,7 @@ def _execute(store: Store) -> _Code:
 def _write_page(files: Sequence[Path], scored: _Scored) -> Path:
     from graphkit.report import PageOptions, write_report
 
-    options = PageOptions(title="Storefront", scores=scored.judged, beside=scored.verdicts)
+    options = PageOptions(title="Storefront", scores=scored.judged, beside=scored.verdicts, measures=ON_PAGE)
     return write_report(list(files), Path(PAGE), options)
 
 

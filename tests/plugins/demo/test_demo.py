@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.plugins.demo.commands import ON_PAGE
 from graphkit.plugins.sandbox.walls import Wall
 from tests.helpers.cli import Graph, inside
 from tests.helpers.code_answers import GRAPH_V2, pass_rate
@@ -39,6 +40,11 @@ def test_demo_judges_what_it_shows(graph: Graph, tmp_path: Path) -> None:
     assert reported.count("\n") <= 125
     page = Page((tmp_path / "graphkit-demo.html").read_text())
     assert "h-judges" in {values.get("id") for _, values in page.elements}
+    # The board shows them before the folded ones; the flat run walks nothing, so only the other one can stop too late.
+    board = " ".join(page.text.partition("more measures")[0].split())
+    shown = re.findall(r"(ClaimPrecision|ClaimRecall|RougeL|Hops|StoppingDepth)(?: ↓)? A (–|[\d.]+)", board)
+    assert dict(shown).keys() == {*ON_PAGE}
+    assert [name for name, value in shown if value == "–"] == ["StoppingDepth"]
 
 
 def test_demo_executes_code(bubblewrap: Wall, graph: Graph, tmp_path: Path) -> None:
