@@ -135,6 +135,7 @@ class VisitedNodes(WalkMeasure):
     """Number of distinct nodes that the traversal came to: both ends of each of its edges.
 
     Nodes that were only retrieved as chunks don't count, nor do neighbours that a call showed and the walk left alone.
+    Hops counts edges, so that it also grows where a walk comes back to a node.
     """
 
     query_parameters = {"counted": "nodes", "unlogged": NO_TRAVERSAL}

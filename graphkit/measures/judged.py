@@ -227,7 +227,8 @@ class _AgainstGold(JudgedMeasure):
 class ClaimPrecision(_AgainstGold):
     """Claims of the answer that the gold answer supports / claims of the answer.
 
-    It is the precision of RAGAS' factual correctness, too. An answer without claims, or a question without a gold
+    It is the precision of RAGAS' factual correctness, too. Groundedness asks whether the context supports a claim,
+    right or not, and Correct judges the answer as a whole. An answer without claims, or a question without a gold
     answer, is not scored.
     """
 
@@ -257,7 +258,8 @@ class ClaimF1(_AgainstGold):
 class ContextUtilization(_AgainstGold):
     """Claims of the gold answer that a chunk supports and the answer states / those that a chunk supports.
 
-    If no chunk supports a claim of the gold answer, it is not scored.
+    UsedShare asks which of the ids that tool calls showed the answer names, whatever the gold answer says. If no chunk
+    supports a claim of the gold answer, it is not scored.
     """
 
     aliases = ("context_utilization", "context_utilisation")
@@ -268,7 +270,8 @@ class NoiseSensitivity(_AgainstGold):
     """False claims that retrieved chunks support / claims of the answer.
 
     With ``chunks="relevant"`` one of the chunks supports a claim of the gold answer, too; with ``"irrelevant"`` none
-    does. A claim that rests on a traversed edge alone counts as neither. If nothing was retrieved it is not scored.
+    does. Fabrication counts the false claims that nothing supports. A claim that rests on a traversed edge alone counts
+    as neither. If nothing was retrieved it is not scored.
     """
 
     chunks: str = "relevant"
@@ -295,7 +298,8 @@ class Fabrication(_AgainstGold):
 class SelfKnowledge(_AgainstGold):
     """Right claims that nothing retrieved or traversed supports / claims of the answer.
 
-    The system knew or guessed them: with another retrieval they could as well be false.
+    The system knew or guessed them: with another retrieval they could as well be false, and Fabrication counts those
+    that are.
     """
 
     aliases = ("self_knowledge",)

@@ -309,7 +309,8 @@ class RetrievedF1(RankingMeasure):
 class RetrievedPrecision(RankingMeasure):
     """Relevant ids retrieved / retrieved ids, 0 if nothing was retrieved.
 
-    Each retrieved id counts once, whatever its rank.
+    Each retrieved id counts once, whatever its rank. P@k looks at the first k only, and divides by k however few there
+    are.
     """
 
     source = "precision of supporting facts (HotpotQA, sp_prec)"
