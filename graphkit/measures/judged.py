@@ -113,14 +113,18 @@ class RubricGrade(JudgedMeasure):
     aliases = ("rubric_grade",)
 
 
-class Correct(JudgedMeasure):
+class _YesOrNo(JudgedMeasure):
+    """Base of the measures of the grader ``binary``."""
+
+    grader = "binary"
+    source = "a judge, by yes or no"
+
+
+class Correct(_YesOrNo):
     """1 if the answer agrees with the gold answer in every essential point, else 0.
 
     Without a gold answer it is not scored.
     """
-
-    grader = "binary"
-    source = "a judge, by yes or no"
 
 
 class PersonGrade(JudgedMeasure):
@@ -138,34 +142,25 @@ class PersonGrade(JudgedMeasure):
         return ("person",)
 
 
-class Faithful(JudgedMeasure):
+class Faithful(_YesOrNo):
     """1 if the retrieved context supports every statement of the answer, else 0.
 
     Hedged statements don't count.
     """
 
-    grader = "binary"
-    source = "a judge, by yes or no"
 
-
-class Relevant(JudgedMeasure):
+class Relevant(_YesOrNo):
     """1 if the answer answers the question that was asked, else 0.
 
     Whether it is true doesn't matter.
     """
 
-    grader = "binary"
-    source = "a judge, by yes or no"
 
-
-class Complete(JudgedMeasure):
+class Complete(_YesOrNo):
     """1 if the answer states every essential point of the gold answer or every fact, else 0.
 
     Without a gold answer and facts it is not scored.
     """
-
-    grader = "binary"
-    source = "a judge, by yes or no"
 
 
 class Faithfulness(JudgedMeasure):
@@ -401,38 +396,41 @@ class ScaleGrade(JudgedMeasure):
     aliases = ("scale_grade",)
 
 
-class AggregationCompleteness(JudgedMeasure):
-    """Components (facts) that the answer addresses / required components, by a judge.
-
-    Without facts it is not scored.
-    """
+class _OfComponents(JudgedMeasure):
+    """Base of the measures of the aggregation challenge."""
 
     grader = "aggregation"
     source = "a judge, by the aggregation challenge"
     layer = "reasoning"
 
 
-class AggregationAccuracy(JudgedMeasure):
+class AggregationCompleteness(_OfComponents):
+    """Components (facts) that the answer addresses / required components, by a judge.
+
+    Without facts it is not scored.
+    """
+
+
+class AggregationAccuracy(_OfComponents):
     """max(0, 1 - 0.15 x errors).
 
     An error is an invented step, an omitted component, a component in the wrong service, or a wrong order. Without
     facts it is not scored.
     """
 
-    grader = "aggregation"
-    source = "a judge, by the aggregation challenge"
-    layer = "reasoning"
 
-
-class AggregationScore(JudgedMeasure):
+class AggregationScore(_OfComponents):
     """(AggregationCompleteness + AggregationAccuracy) / 2."""
 
-    grader = "aggregation"
-    source = "a judge, by the aggregation challenge"
+
+class _BeyondKeyTerms(JudgedMeasure):
+    """Base of the measures of what rules didn't find in the answer."""
+
+    source = "a judge, beyond key terms"
     layer = "reasoning"
 
 
-class JudgedIntegration(JudgedMeasure):
+class JudgedIntegration(_BeyondKeyTerms):
     """min(distinct sources used / sources expected, 1), by identifiers and a judge.
 
     A judge adds the sources whose use it can quote from the answer to those of Integration. If Integration is 1, no
@@ -441,10 +439,9 @@ class JudgedIntegration(JudgedMeasure):
 
     grader = "integration"
     source = "a judge, beyond identifiers"
-    layer = "reasoning"
 
 
-class JudgedCompleteness(JudgedMeasure):
+class JudgedCompleteness(_BeyondKeyTerms):
     """Required facts that the answer addresses / required facts, by key terms and a judge.
 
     A judge adds the facts that it can quote from the answer to those that key terms find. If Completeness is 1, no
@@ -452,11 +449,9 @@ class JudgedCompleteness(JudgedMeasure):
     """
 
     grader = "completeness"
-    source = "a judge, beyond key terms"
-    layer = "reasoning"
 
 
-class JudgedConflictResolution(JudgedMeasure):
+class JudgedConflictResolution(_BeyondKeyTerms):
     """Annotated conflicts that the answer resolves / conflicts, by key terms and a judge.
 
     A judge adds the conflicts whose resolution it can quote from the answer to those that key terms find. If key terms
@@ -464,5 +459,25 @@ class JudgedConflictResolution(JudgedMeasure):
     """
 
     grader = "conflicts"
-    source = "a judge, beyond key terms"
-    layer = "reasoning"
+
+
+class CriteriaScore(JudgedMeasure):
+    """Weights of the question's criteria that hold / weights of all.
+
+    A judge decides the criteria that are texts; ids, repositories, relations and commits are looked up in what the
+    answer retrieved, traversed and cited. What an answer must not do holds if it doesn't. It is not scored without
+    criteria, or if one can't be decided since nothing was logged. HealthBench (Arora et al. 2025) adds points that may
+    be negative, and divides by the positive ones; with equal weights this is the share of followed instructions of
+    IFEval (Zhou et al. 2023).
+    """
+
+    grader = "criteria"
+    source = "a judge, and the record, by criteria of the question"
+
+
+class CriteriaMet(CriteriaScore):
+    """1 if all criteria of the question hold, else 0.
+
+    It is the strict accuracy of IFEval (Zhou et al. 2023). A broken criterion decides, whatever is unknown about the
+    others.
+    """

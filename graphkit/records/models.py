@@ -129,6 +129,22 @@ class Conflict(Record):
     resolution: StrictStr | None = None
 
 
+#: The name that decides a criterion in place of a text, by what it names.
+Named = Annotated[dict[Literal["id", "repository", "relation", "commit"], Name], Field(min_length=1, max_length=1)]
+
+
+class Criterion(Record):
+    """What an answer must say or do, or must not; exactly one of the two.
+
+    A text is judged. ``{"id": NAME}``, or ``repository``, ``relation`` or ``commit``, is looked up in what the answer
+    retrieved, traversed and cited.
+    """
+
+    must: Text | Named | None = None
+    must_not: Text | Named | None = None
+    weight: Positive = 1
+
+
 class CodeTest(Record):
     """A test of the code in an answer, with exactly one of ``expected``, ``raises`` and ``assertion``.
 
@@ -290,6 +306,9 @@ class Question(Record):
         Sets of ids any one of which suffices as evidence, for measures with ``sets=True``.
     relevant_texts
         Texts of evidence, each of which a retrieved chunk must contain, for data whose passages have no ids.
+    criteria, rubric
+        What the answer must say or do, and must not; and how a judge reads these criteria. A rubric alone is one
+        criterion, which the answer must meet.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -326,6 +345,8 @@ class Question(Record):
     gold_answers: tuple[StrictStr, ...] = ()
     evidence_sets: tuple[Annotated[tuple[Id, ...], Field(min_length=1)], ...] = ()
     relevant_texts: tuple[Text, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
+    rubric: Text | None = None
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:

@@ -340,7 +340,7 @@ def with_gold(given: Any) -> Any:
 
 
 def checked_turn(question: Any) -> None:
-    """Refuse the place of a question in its session, or a gold path that begins in no earlier turn, by a ValueError."""
+    """Refuse a place in a session, a gold path of no earlier turn, or a criterion of neither kind, by a ValueError."""
     turn = question.turn
     if turn is not None and question.session is None:
         raise ValueError("a turn needs the session that it belongs to")
@@ -348,3 +348,5 @@ def checked_turn(question: Any) -> None:
         if path.from_turn is not None and path.from_turn >= (turn or 1):
             of = "has no turn" if turn is None else f"is turn {turn}"
             raise ValueError(f"from_turn must name an earlier turn: it is {path.from_turn}, and the question {of}")
+    if any((one.must is None) == (one.must_not is None) for one in question.criteria):
+        raise ValueError('each of the criteria has either "must" or "must_not"')

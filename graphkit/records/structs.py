@@ -33,6 +33,7 @@ Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Seconds = Annotated[float, Meta(gt=0, le=LONGEST_WAIT)]
+Named = Annotated[dict[Literal["id", "repository", "relation", "commit"], Name], Meta(min_length=1, max_length=1)]
 
 
 class StepStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
@@ -68,6 +69,14 @@ class ConflictStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults
     id: Label | None = None
     between: list[Label] = []
     resolution: str | None = None
+
+
+class CriterionStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """Twin of :class:`graphkit.records.models.Criterion`."""
+
+    must: Text | Named | None = None
+    must_not: Text | Named | None = None
+    weight: Positive = 1
 
 
 class CodeTestStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
@@ -124,9 +133,11 @@ class QuestionStruct(Struct, gc=False):
     gold_answers: list[str] = []
     evidence_sets: list[Annotated[list[Name], Meta(min_length=1)]] = []
     relevant_texts: list[Text] = []
+    criteria: list[CriterionStruct] = []
+    rubric: Text | None = None
 
     def __post_init__(self) -> None:
-        if self.turn is not None or self.paths:
+        if self.turn is not None or self.paths or self.criteria:
             checked_turn(self)
 
 

@@ -238,7 +238,7 @@ def test_judged_measures_are_declared_and_not_computed() -> None:
             "AnswerRelevance",
             "ScaleGrade",
             *("ClaimPrecision", "ClaimRecall", "ClaimF1", "ContextUtilization", "NoiseSensitivity"),
-            *("Fabrication", "SelfKnowledge"),
+            *("Fabrication", "SelfKnowledge", "CriteriaScore", "CriteriaMet"),
             "PersonGrade",
         ],
     }

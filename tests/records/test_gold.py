@@ -49,6 +49,8 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "relevant_texts": (["a", "b"], ["a", "c"]),
     "evidence_sets": ([["a", "b"], ["c"]], [["a"], ["b", "c"]]),
     "code_language": ("python", "javascript"),
+    "criteria": ([{"must": "a"}, {"must_not": {"id": "x"}}], [{"must_not": "a"}, {"must_not": {"id": "x"}}]),
+    "rubric": ("a", "b"),
 }
 WHOLE = {name: value for name, (value, _) in FIELDS.items()}
 SAID = ("id", "question", "category", "difficulty", "group", "split", "session", "turn")

@@ -23,6 +23,7 @@ VOCABULARIES = (
     ("dependentSchemas", "if", "then", "else", "allOf", "anyOf", "oneOf", "not"),
     ("type", "const", "enum", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"),
     ("maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "required", "dependentRequired"),
+    ("maxProperties", "minProperties"),
     ("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "format"),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +70,22 @@ def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, 
             result[key] = list(dict.fromkeys(map(of, value)))
         elif key in ("expected_tool_calls", *QUESTION["expected_tool_calls"]):
             result[key] = [_renamed_call(part, renames) if isinstance(part, dict) else part for part in value]
+        elif key == "criteria":
+            result[key] = [_renamed_criterion(part, of) for part in value]
         elif key == "conflicts":
             result[key] = [
                 {**part, "between": list(map(of, part.get("between") or ()))} if isinstance(part, dict) else part
                 for part in value
             ]
     return result
+
+
+def _renamed_criterion(criterion: dict[str, Any], of: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return a criterion with the new name of its id."""
+    return {
+        key: {**part, "id": of(part["id"])} if isinstance(part, dict) and "id" in part else part
+        for key, part in criterion.items()
+    }
 
 
 def _renamed_call(call: dict[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:

@@ -44,6 +44,8 @@ _GOLD = (
     "gold_answers",
     "expected_output",
     "facts",
+    "criteria",
+    "rubric",
 )
 #: The fields that a question can do without, and what they are for.
 _OPTIONAL = (

@@ -101,7 +101,10 @@ def _value(field: str, value: Any) -> Any:
         if field == "gold_answers" and (answers := _answers(value)) is not None:
             return answers
         return str(value) if field in ("question", "gold_answer") and isinstance(value, int | float) else value
-    if field in ("commits", "evidence_sets", "min_sources", "k", *_LISTS) and (decoded := _decoded(value)) is not None:
+    if (
+        field in ("commits", "evidence_sets", "criteria", "min_sources", "k", *_LISTS)
+        and (decoded := _decoded(value)) is not None
+    ):
         return decoded
     if field in _LISTS:
         if value[:1] == "[" and isinstance(parsed := printed(value), list):

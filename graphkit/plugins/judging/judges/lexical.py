@@ -27,7 +27,7 @@ from graphkit.measures.text import folded, last_component, named, words_of
 from graphkit.plugins.judging.judges.contract import Opinion
 from graphkit.plugins.judging.judges.forms import occurs
 from graphkit.plugins.judging.judges.key_terms import by_terms
-from graphkit.plugins.judging.judges.materials import Materials, ShownChunk, ShownEdge
+from graphkit.plugins.judging.judges.materials import Materials, ShownChunk, ShownEdge, criterion_keys
 from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.plugins.judging.judges.sentences import Sentence, sentences_of
 from graphkit.plugins.judging.llm.requests import ModelError
@@ -424,6 +424,17 @@ def _conflicts(found: _Findings) -> dict[str, Any]:
     }
 
 
+def _criteria(found: _Findings) -> dict[str, Any]:
+    texts = criterion_keys(found.materials)
+    there = by_terms([*texts.values()], found.materials)
+    return {
+        "criteria": [
+            {"criterion": key, "reason": "its key terms occur" if yes else "its key terms don't occur", "present": yes}
+            for key, yes in zip(texts, there, strict=True)
+        ]
+    }
+
+
 def _context_relevance(found: _Findings) -> dict[str, Any]:
     asked = content_words(found.materials.question)
     return {
@@ -492,6 +503,7 @@ _RULES: Mapping[str, Callable[[_Findings], dict[str, Any]]] = {
     "integration": _integration,
     "completeness": _completeness,
     "conflicts": _conflicts,
+    "criteria": _criteria,
     "context_relevance": _context_relevance,
     "facts_in_context": _facts_in_context,
     "edge_relevance": _edge_relevance,

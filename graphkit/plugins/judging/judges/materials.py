@@ -1,6 +1,7 @@
 """The materials that a judge sees of one answer: question, gold answer, answer, chunks and traversed edges.
 
 Each has a short key: ``c3`` for a chunk, ``e2`` for an edge, ``s1`` for a sentence of the answer, ``f1`` for a fact,
+``q1`` for a criterion,
 ``h2`` for a hop of the walk and ``h2n1`` for an edge that leads away there.
 Short keys are cheaper than paths, and an unknown one is easy to detect.
 """
@@ -19,6 +20,7 @@ from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.plugins.judging.judges.citations import FoundCitation, Place, find_citations, resolved
 from graphkit.plugins.judging.judges.sentences import Sentence, sentences_of
 from graphkit.plugins.judging.judges.walks import Leg, Surroundings, draw, legs_of
+from graphkit.records.structs import CriterionStruct
 from graphkit.records.words import counted
 
 #: The default limit of context tokens, and of the tokens of hops.
@@ -104,6 +106,8 @@ class Materials:
     left_out: tuple[str, ...] = ()  # ids of the other chunks: they didn't fit, or have no text
     chunks_logged: bool = True  # whether the record logs its retrieved chunks
     citations: tuple[FoundCitation, ...] = ()
+    criteria: tuple[CriterionStruct, ...] = ()  # a rubric alone is the only one
+    rubric: str | None = None
     services: tuple[str | None, ...] = ()  # the service or repository of each fact, or None
     case: Case | None = field(default=None, repr=False, compare=False)
     surroundings: Surroundings | None = field(default=None, repr=False)  # None without a knowledge graph
@@ -178,6 +182,12 @@ class Materials:
         return f"the judge wasn't shown {len(self.left_out)} of {counted(total, 'chunk')}"
 
 
+def criterion_keys(materials: Materials) -> dict[str, str]:
+    """Return the criteria that are texts by their keys, such as ``q1``: those that a judge decides."""
+    said = ((number, one.must or one.must_not) for number, one in enumerate(materials.criteria, 1))
+    return {f"q{number}": text for number, text in said if isinstance(text, str) and text.strip()}
+
+
 def materials_of(
     case: Case,
     run: str,
@@ -200,6 +210,9 @@ def materials_of(
     known = {place.id for place in places} | {place.source for place in places}
     listed = tuple(record.citations) if record is not None else ()
     facts = [fact for fact in question.facts if fact.text.strip()]
+    criteria, rubric = tuple(question.criteria), question.rubric
+    if rubric is not None and not criteria:
+        criteria, rubric = (CriterionStruct(must=rubric),), None
     return Materials(
         run=run,
         question_id=question.id,
@@ -213,6 +226,8 @@ def materials_of(
         left_out=left_out,
         chunks_logged=case.chunks_logged,
         citations=resolved(find_citations(answer, listed, known, pattern), places, case.places),
+        criteria=criteria,
+        rubric=rubric,
         services=tuple(fact.repo or None for fact in facts),
         case=case,
         surroundings=surroundings,

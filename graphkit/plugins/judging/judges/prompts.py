@@ -16,13 +16,16 @@ from functools import cache
 from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.plugins.judging.judges.materials import Materials, ShownHop
+from graphkit.plugins.judging.judges.materials import Materials, ShownHop, criterion_keys
 
 #: The parts that a prompt may show, in order: the parts that most graders share come first.
 PARTS = ("question", "gold_answer", "facts", "conflicts", "answer", "context", "edges")
 
 #: Further parts, of the prompts about the walk: its edges in order, and where else it could have gone.
 WALK, HOPS = "walk", "hops"
+
+#: Further parts, of the grader of a question's own criteria.
+CRITERIA, RUBRIC_PART = "criteria", "rubric"
 
 #: The reason against an opinion that was cut off; a model gets more room for the next one.
 TRUNCATED = "the verdict was cut off before its end"
@@ -86,16 +89,20 @@ def _parted(text: str) -> tuple[str | None, str]:
 
 def parts_of(materials: Materials, shows: Container[str]) -> tuple[tuple[str, str], ...]:
     """Return the name and the delimited text of each part that a prompt shows."""
-    nonce = nonce_of(materials, hops=HOPS in shows)
+    nonce = nonce_of(materials, hops=HOPS in shows, criteria=CRITERIA in shows)
     return tuple((part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows)
 
 
-def nonce_of(materials: Materials, hops: bool = False) -> str:
+def nonce_of(materials: Materials, hops: bool = False, criteria: bool = False) -> str:
     """Return 16 hexadecimal characters that occur nowhere in the text under judgement, nor in its normalised form.
 
-    The text of the hops counts only for a prompt that shows them: the others stay the same with and without a graph.
+    The texts of the hops and of the criteria count only for a prompt that shows them: the others stay the same with and
+    without a graph or criteria.
     """
-    texts = [text for text in (*_texts(materials), *(_hop_texts(materials) if hops else ())) if text]
+    more = [*(_hop_texts(materials) if hops else ())]
+    if criteria:
+        more += [*criterion_keys(materials).values(), materials.rubric or ""]
+    texts = [text for text in (*_texts(materials), *more) if text]
     whole = "\n".join(texts)
     folded = unicodedata.normalize("NFKC", whole).casefold()
     state = hashlib.sha256()
@@ -157,6 +164,10 @@ def _shown(materials: Materials, nonce: str) -> Iterator[tuple[str, str]]:
     yield "edges", "\n".join(_delimited(edge.key, edge.text, nonce) for edge in materials.edges)
     paths = [[_delimited(key, edge.text, nonce) for key, edge in path] for path in materials.walk]
     yield WALK, "\n".join(_delimited(f"p{number}", "\n".join(path), nonce) for number, path in enumerate(paths, 1))
+    criteria = (_delimited(key, text, nonce) for key, text in criterion_keys(materials).items())
+    yield CRITERIA, "\n".join(criteria)
+    if materials.rubric is not None:
+        yield RUBRIC_PART, materials.rubric
     yield HOPS, "\n".join(_delimited(hop.key, _hop(hop, nonce), nonce) for hop in materials.shown_hops)
 
 

@@ -18,7 +18,7 @@ from graphkit.plugins.judging.judges.contract import UnusableVerdictError
 from graphkit.plugins.judging.judges.forms import NO_GOLD_ANSWER
 from graphkit.plugins.judging.judges.key_terms import BY_KEY_TERMS
 from graphkit.plugins.judging.judges.materials import Materials
-from graphkit.plugins.judging.judges.prompts import HOPS, PARTS, WALK, prompt_names, text_of
+from graphkit.plugins.judging.judges.prompts import CRITERIA, HOPS, PARTS, RUBRIC_PART, WALK, prompt_names, text_of
 from graphkit.plugins.judging.judges.verdict_request import prompt_of, schema_of
 from tests.helpers.judging import judged, materials, read, reasons, values
 
@@ -36,7 +36,8 @@ def test_every_grader(name: str) -> None:
     assert grader.name == name
     assert len(text_of(name)) > 100
     if "answer" in grader.shows:
-        assert PARTS[: len(grader.shows)] == grader.shows
+        shared = tuple(part for part in grader.shows if part not in (CRITERIA, RUBRIC_PART))
+        assert grader.shows[: len(shared)] == shared == PARTS[: len(shared)]
     else:
         assert "gold_answer" not in grader.shows
         assert tuple(part for part in (*PARTS, WALK, HOPS) if part in grader.shows) == grader.shows

@@ -29,7 +29,7 @@ CHUNKS = {
 WALK = [("api:auth.py#login", "CALLS", "api:db.py#find_customer")]
 ANSWER = "`login` calls `find_customer` [1]. The moon is green."
 FACTS = ["login calls find_customer", "find_customer reads the table customers"]
-PLACES = ("answer", "chunk", "question", "gold_answer", "fact", "conflict", "edge")
+PLACES = ("answer", "chunk", "question", "gold_answer", "fact", "conflict", "edge", "criterion", "rubric")
 
 
 def shown(place: str | None = None, text: str = "") -> Materials:
@@ -52,6 +52,8 @@ def shown(place: str | None = None, text: str = "") -> Materials:
         gold_answer=said["gold_answer"],
         facts=[*FACTS, text] if place == "fact" and text.strip() else FACTS,
         conflicts=[{"between": ["a", "b"], "resolution": text if place == "conflict" else "b is right"}],
+        criteria=[{"must": text if place == "criterion" and text.strip() else "names find_customer"}],
+        rubric=text if place == "rubric" and text else "Read strictly.",
         graph=[*walk, beside],
     )
 

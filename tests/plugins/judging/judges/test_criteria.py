@@ -1,0 +1,236 @@
+"""The grader of a question's own criteria: what a judge decides, what the record does, and what nobody can."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import ValidationError
+from msgspec.json import decode
+
+from graphkit.errors import InputError
+from graphkit.files.problems import Problems
+from graphkit.files.reading import parse_record
+from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
+from graphkit.plugins.compare.gold_renames import renamed
+from graphkit.plugins.judging import verdict_view
+from graphkit.plugins.judging.judges.catalogue import GRADERS
+from graphkit.plugins.judging.judges.criteria import BLANK, NO_COMMIT, NO_CRITERIA, NO_RELATION, NO_REPOSITORY
+from graphkit.plugins.judging.judges.lexical import LexicalJudge
+from graphkit.plugins.judging.judges.materials import Materials
+from graphkit.plugins.judging.judges.verdict_request import ask, prompt_of
+from graphkit.plugins.judging.llm.requests import ModelError
+from graphkit.records.models import Question
+from graphkit.records.structs import QuestionStruct
+from tests.helpers.judging import judged, materials, read, reasons, values
+from tests.helpers.properties import examples
+
+CRITERIA = GRADERS["criteria"]
+CHUNKS = {"api:auth.py#login": "def login(): ...", "web:cart.ts": "total"}
+WALK = [("web:cart.ts", "REQUESTS", "api:auth.py#login")]
+
+
+def shown(*criteria: dict[str, Any], **more: Any) -> Materials:
+    """Return the materials of an answer to a question with these criteria."""
+    return materials("The cart asks `login`.", CHUNKS, WALK, criteria=list(criteria), **more)
+
+
+def said(*present: bool, start: int = 1) -> dict[str, Any]:
+    """Return a verdict on the criteria from ``start`` on."""
+    rows = [{"criterion": f"q{start + place}", "reason": "r", "present": yes} for place, yes in enumerate(present)]
+    return {"criteria": rows}
+
+
+def test_weights_of_the_criteria_that_hold() -> None:
+    """Of 3 + 1 + 2, the first must is there (3), the second isn't, and the unwanted one isn't either (2): 5/6.
+
+    One criterion is broken, so they aren't all met.
+    """
+    about = shown(
+        {"must": "names login", "weight": 3}, {"must": "names the table"}, {"must_not": "raw SQL", "weight": 2}
+    )
+    found = read(CRITERIA, about, said(True, False, False))
+    assert values(found.findings) == {"CriteriaScore": pytest.approx(5 / 6), "CriteriaMet": 0.0}
+    assert found.findings[0].explanation == "2 of 3 criteria met; broken: must: names the table"
+    assert found.content is not None
+    assert [row["holds"] for row in found.content["criteria"]] == [True, False, True]
+    assert values(read(CRITERIA, about, said(True, True, False)).findings) == {"CriteriaScore": 1, "CriteriaMet": 1}
+    # The unwanted one is there: 4/6.
+    unwanted = values(read(CRITERIA, about, said(True, True, True)).findings)
+    assert unwanted == {"CriteriaScore": pytest.approx(2 / 3), "CriteriaMet": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        ({"id": "api:auth.py#login"}, True),
+        ({"id": "api:auth.py"}, False),
+        ({"id": "docs:login.md"}, False),
+        ({"repository": "web"}, True),
+        ({"repository": "docs"}, False),
+        ({"relation": "REQUESTS"}, True),
+        ({"relation": "WRITES"}, False),
+        ({"commit": "abc1234"}, True),
+        ({"commit": "abc123"}, False),
+    ],
+)
+def test_names_are_looked_up(name: dict[str, str], there: bool) -> None:
+    """No judge is asked; what must be there holds exactly where what must not be doesn't. A short sha has 7 characters.
+
+    Each node has a commit, so that a commit that isn't there is known not to be.
+    """
+    step = {"source": "web:cart.ts", "relation": "REQUESTS", "target": "api:auth.py#login"}
+    commits = {"source_commit": "abc1234" + "0" * 33, "target_commit": "f" * 40}
+    chunks = [{"id": "web:cart.ts", "commit": "abc1234" + "0" * 33}]
+    logged = {"retrieved": chunks, "traversal": [{**step, **commits}]}
+    for kind, holds in (("must", there), ("must_not", not there)):
+        done = judged(CRITERIA, materials("x.", criteria=[{kind: name}], logged=logged))  # asking would fail
+        assert done.verdict is None
+        assert values(done.findings) == {"CriteriaScore": float(holds), "CriteriaMet": float(holds)}
+
+
+def test_ids_in_the_answer() -> None:
+    """An id counts where the answer cites or names it as a whole word, too."""
+    for text, citations, holds in (
+        ("See docs:a.md.", [], 1.0),
+        ("Yes.", ["docs:a.md"], 1.0),
+        ("See docs:a.mdx.", [], 0.0),
+    ):
+        about = materials(text, CHUNKS, WALK, citations=citations, criteria=[{"must": {"id": "docs:a.md"}}])
+        assert values(judged(CRITERIA, about).findings)["CriteriaScore"] == holds
+
+
+@pytest.mark.parametrize(
+    ("name", "logged", "reason"),
+    [
+        ({"id": "y"}, {"traversal": None}, NO_TRAVERSAL),
+        ({"id": "y"}, {"retrieved": None}, NO_RETRIEVAL),
+        ({"repository": "x"}, {"retrieved": None, "traversal": None}, NEITHER_LOGGED),
+        ({"relation": "X"}, {"traversal": None}, NO_TRAVERSAL),
+        ({"relation": "X"}, {"traversal": [{"source": "a", "target": "b"}]}, NO_RELATION),
+        ({"repository": "x"}, {"retrieved": ["a"]}, NO_REPOSITORY),
+        ({"commit": "abc1234"}, {"retrieved": ["api:a.py"]}, NO_COMMIT),
+    ],
+)
+@pytest.mark.parametrize("kind", ["must", "must_not"])
+def test_what_was_not_logged_is_not_scored(
+    kind: str, name: dict[str, str], logged: dict[str, Any], reason: str
+) -> None:
+    """A run can't meet what it must not do by logging less, and isn't blamed for what it may have done."""
+    done = judged(CRITERIA, materials("x.", criteria=[{kind: name}], logged=logged))
+    of = f"criterion 1 ({kind.replace('_', ' ')}: {' '.join(*name.items())}): {reason}"
+    assert reasons(done.findings) == {"CriteriaScore": of, "CriteriaMet": of}
+
+
+def test_a_broken_criterion_decides_whatever_is_unknown() -> None:
+    """The walk isn't logged, so the share is unknown, but a broken criterion already means that not all are met."""
+    about = shown({"must_not": "raw SQL"}, {"must": {"relation": "X"}}, logged={"traversal": None})
+    found = read(CRITERIA, about, said(True))
+    assert values(found.findings) == {"CriteriaScore": None, "CriteriaMet": 0.0}
+    assert values(read(CRITERIA, about, said(False)).findings) == {"CriteriaScore": None, "CriteriaMet": None}
+
+
+def test_a_failing_judge() -> None:
+    """Without a verdict nothing holds; what the record breaks stays broken."""
+    broken = judged(CRITERIA, shown({"must": "a"}, {"must": {"relation": "X"}}), ModelError("no_reply", "gone"))
+    assert values(broken.findings) == {"CriteriaScore": None, "CriteriaMet": 0.0}
+    kept = judged(CRITERIA, shown({"must": "a"}, {"must": {"relation": "REQUESTS"}}), ModelError("no_reply", "gone"))
+    assert values(kept.findings) == {"CriteriaScore": None, "CriteriaMet": None}
+
+
+def test_only_texts_are_shown() -> None:
+    """The judge sees neither the names that the record decides, nor whether a text is wanted."""
+    about = shown({"must": {"relation": "X"}}, {"must_not": "raw SQL"}, rubric="Strictly.")
+    parts = dict(prompt_of(CRITERIA, about).parts)
+    assert "raw SQL" in parts["criteria"]
+    assert "<q2-" in parts["criteria"]
+    assert "q1" not in parts["criteria"]
+    assert "must" not in parts["criteria"]
+    assert "Strictly." in parts["rubric"]
+    assert values(read(CRITERIA, about, said(False, start=2)).findings)["CriteriaScore"] == 0.5
+    other = shown(rubric="Strictly.")
+    assert [*dict(prompt_of(GRADERS["rubric"], about).parts)] == [*dict(prompt_of(GRADERS["rubric"], other).parts)]
+    assert prompt_of(GRADERS["rubric"], about).text == prompt_of(GRADERS["rubric"], other).text
+
+
+def test_a_rubric_alone_is_a_criterion() -> None:
+    """It must be met; without either, there is nothing to judge."""
+    about = shown(rubric="It names the cart.")
+    assert values(read(CRITERIA, about, said(True)).findings) == {"CriteriaScore": 1.0, "CriteriaMet": 1.0}
+    assert reasons(judged(CRITERIA, shown()).findings) == dict.fromkeys(CRITERIA.measures, NO_CRITERIA)
+    blank = judged(CRITERIA, shown({"must_not": " "}))
+    assert reasons(blank.findings)["CriteriaScore"] == f"criterion 1 (must not:  ): {BLANK}"
+
+
+@pytest.mark.parametrize("verdict", [said(True), said(True, True, True), said(True, True, start=2)])
+def test_verdicts_that_can_not_be_used(verdict: dict[str, Any]) -> None:
+    """A criterion that is missing, and one that isn't there."""
+    done = judged(CRITERIA, shown({"must": "a"}, {"must": "b"}), verdict, verdict)
+    assert done.verdict is not None
+    assert done.verdict.failure == "out_of_range"
+    assert values(done.findings) == {"CriteriaScore": None, "CriteriaMet": None}
+
+
+def test_by_key_terms() -> None:
+    """`login` and the cart are in the answer, the table isn't: both criteria hold, as the table is unwanted."""
+    about = shown({"must": "the cart asks `login`"}, {"must_not": "reads the table `customers`"})
+    done = asyncio.run(ask(CRITERIA, about, LexicalJudge()))
+    assert values(done.findings) == {"CriteriaScore": 1.0, "CriteriaMet": 1.0}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"weight": 1},
+        {"must": "a", "must_not": "b"},
+        {"must": {"file": "x"}},
+        {"must": {}},
+        {"must": {"id": "x", "commit": "y"}},
+        {"must": "a", "weight": 0},
+        {"must": ""},
+    ],
+)
+def test_criteria_that_are_refused(wrong: dict[str, Any]) -> None:
+    """Neither or both kinds, an unknown name, none or two of them, no weight, and no text: the field is named."""
+    line, problems = json.dumps({"id": "q", "question": "?", "criteria": [wrong]}).encode(), Problems()
+    assert parse_record(Question, line, "q.jsonl:1", problems) is None
+    with pytest.raises(InputError, match="criteria"):
+        problems.raise_if_refused()
+    with pytest.raises(ValidationError):
+        decode(line, type=QuestionStruct)
+
+
+def test_ids_of_criteria_are_renamed() -> None:
+    """A renamed id changes where a criterion names it, and nowhere in a text."""
+    criteria = [{"must": {"id": "a:x"}, "weight": 2}, {"must_not": "a:x"}, {"must": {"relation": "a:x"}}]
+    assert renamed({"criteria": criteria}, {"a:x": "a:z"}) == {
+        "criteria": [{"must": {"id": "a:z"}, "weight": 2}, {"must_not": "a:x"}, {"must": {"relation": "a:x"}}]
+    }
+
+
+_WEIGHTED = st.lists(st.tuples(st.integers(1, 9), st.booleans(), st.booleans()), min_size=1, max_size=6)
+
+
+@examples(100)
+@given(_WEIGHTED)
+def test_the_share_by_an_independent_sum(rows: list[tuple[int, bool, bool]]) -> None:
+    """Each point of weight counts once: the share is that of the points whose criterion is as it should be."""
+    about = shown(*({"must" if wanted else "must_not": "x", "weight": weight} for weight, wanted, _ in rows))
+    found = values(read(CRITERIA, about, said(*(present for *_, present in rows))).findings)
+    points = [wanted == present for weight, wanted, present in rows for _ in range(weight)]
+    assert found["CriteriaScore"] == pytest.approx(points.count(True) / len(points))
+    assert found["CriteriaMet"] == float(all(points))
+
+
+def test_the_page_shows_each_criterion() -> None:
+    """The verdict on the page names what must be, its weight, and whether it holds."""
+    about = shown({"must": "names login", "weight": 2}, {"must_not": {"repository": "web"}})
+    done = judged(CRITERIA, about, said(True))
+    assert done.verdict is not None
+    [field] = verdict_view.judged(done.verdict)["fields"]
+    assert '"must: names login", "weight": 2, "holds": true' in field["text"]
+    assert '"must not: repository web", "weight": 1, "holds": false' in field["text"]
