@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from graphkit.plugins.judging.grading.grade_run import GradingOptions
     from graphkit.plugins.judging.grading.judge_setup import GradingEstimate, JudgeOptions
+    from graphkit.plugins.judging.grading.juries import JuryGraded
     from graphkit.plugins.judging.grading.verdict_job import Graded
     from graphkit.plugins.judging.judge_cost import JudgeCost
     from graphkit.records.progress import Progress
@@ -50,11 +52,11 @@ _FAILURES = 5
 class ModelOptions:
     """The judge to ask, and its settings; see :class:`graphkit.plugins.judging.grading.judge_setup.JudgeOptions`."""
 
-    judge: str | None = option(
+    judge: list[str] | None = option(
         "--judge -j NAME",
         f"Ask rules (lexical), a model's provider, or module:callable. [default: {JUDGE}, or as in --model]",
     )
-    model: str | None = option("--model PROVIDER:NAME", "Let this model judge, such as ollama:NAME.")
+    model: list[str] | None = option("--model PROVIDER:NAME", "Let this model judge, such as ollama:NAME.")
     base_url: str | None = BASE_URL
     effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks.")
     concurrency: int = option("--concurrency", "Judge so many answers at the same time.", default=CONCURRENCY, min=1)
@@ -66,16 +68,40 @@ class ModelOptions:
     prices: Path | None = PRICES
 
     def for_library(self) -> JudgeOptions:
-        """Return the options of the library, with the file of replies."""
+        """Return the options of the library, with the file of replies; raise an InputError for several judges."""
+        judges = self.members()
+        if len(judges) > 1:
+            raise InputError("this asks one judge", remedy="Name one; `graphkit grade` takes several.")
+        return judges[0]
+
+    def members(self) -> list[JudgeOptions]:
+        """Return the options of each judge.
+
+        One judge and any number of models are models of this judge, if it asks models; else each name is a judge.
+        """
+        from graphkit.plugins.judging.judges.known_judges import backend_of
+
+        judges, models = self.judge or [], self.model or []
+        if len(judges) <= 1 and len(models) <= 1:
+            return [self._one(next(iter(judges), None), next(iter(models), None))]
+        if len(judges) == 1 and ":" not in judges[0] and backend_of(judges[0]) is not None:
+            return [self._one(judges[0], model) for model in models]
+        both = [*((name, None) for name in judges), *((None, name) for name in models)]
+        return [self._one(judge, model, several=True) for judge, model in both]
+
+    def _one(self, judge: str | None, model: str | None, several: bool = False) -> JudgeOptions:
+        """Return the options of one judge; of several, those that ask no model have no options of models."""
         from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
         from graphkit.plugins.judging.judges.known_judges import backend_of
         from graphkit.plugins.judging.llm.cache import cache_path
 
         if self.no_cache and self.cache is not None:
             raise InputError("--cache names a file of replies, and --no-cache keeps none")
+        if several and model is None and backend_of(judge or JUDGE) is None:
+            return JudgeOptions(judge or "", concurrency=self.concurrency)
         chosen = JudgeOptions(
-            self.judge or "",
-            self.model,
+            judge or "",
+            model,
             self.effort,
             self.concurrency,
             self.cache,
@@ -141,15 +167,17 @@ def grade(
 ) -> None:
     """Have a judge grade the answers of a run.
 
-    Scores and verdicts are kept beside the run and in the graph.
+    Scores and verdicts are kept beside the run and in the graph. Several judges, by --judge or --model repeated, are a
+    jury: the majority or the mean counts.
     """
     from graphkit.analysis import gate_outcomes
     from graphkit.plugins.judging.grading.grade_run import cost_of_run, estimate_grading
     from graphkit.plugins.judging.judge_cost import judge_cost, require_verdicts
+    from graphkit.plugins.judging.judges.known_judges import backend_of
     from graphkit.plugins.judging.trust.kappa_gate import min_kappa as kappa_held
     from graphkit.plugins.judging.trust.spot_check_files import kept_checks
 
-    run, judge = about.run, model.for_library()
+    run, judges = about.run, model.members()
     options = asked.for_library(
         answered_by=about.answered_by,
         batch=model.batch,
@@ -161,8 +189,13 @@ def grade(
     )
     if dry_run:
         problems = reading.problems()
-        _show_estimate(estimate_grading(run, about.dataset, judge, options, problems=problems))
+        asking = judges if len(judges) == 1 else [one for one in judges if backend_of(one.judge) is not None]
+        _show_estimates([estimate_grading(run, about.dataset, one, options, problems=problems) for one in asking])
         return
+    if len(judges) > 1:
+        _grade_by_jury(about, judges, options, reading, min_kappa)
+        return
+    [judge] = judges
     graded = _graded(about, judge, options, reading)
     cost = judge_cost(graded.verdicts, cost_of_run(run))
     spent = {"cost": cost.as_json(), "saving": dataclasses.asdict(graded.saving)}
@@ -211,6 +244,76 @@ def judge_progress(title: str, judge: JudgeOptions) -> Iterator[Progress]:
             if judge.cache is not None:
                 say(f"stopped: the replies so far are kept in {judge.cache}; the same command continues from there")
             raise
+
+
+def _grade_by_jury(
+    about: AboutOptions,
+    judges: list[JudgeOptions],
+    options: GradingOptions,
+    reading: ReadingOptions,
+    min_kappa: float | None,
+) -> None:
+    """Grade the run by a jury, show its scores and the agreement of its members, and hold the gate."""
+    from graphkit.analysis import gate_outcomes
+    from graphkit.plugins.judging.grading.grade_run import cost_of_run
+    from graphkit.plugins.judging.grading.juries import grade_by_jury
+    from graphkit.plugins.judging.judge_cost import judge_cost, require_verdicts
+    from graphkit.plugins.judging.trust.kappa_gate import min_kappa as kappa_held
+    from graphkit.plugins.judging.trust.spot_check_files import kept_checks
+
+    problems = reading.problems()
+    asked = next((one for one in judges if one.cache is not None), judges[0])
+    with (
+        nullcontext() if about.no_store else open_graph() as store,
+        judge_progress(f"grading {about.run.name}", asked) as progress,
+    ):
+        options = dataclasses.replace(options, progress=progress)
+        found = grade_by_jury(about.run, about.dataset, judges, options, store=store, problems=problems, notify=say)
+    print_problems(problems)
+    verdicts = [verdict for one in found.members.values() for verdict in one.verdicts]
+    cost = judge_cost(verdicts, cost_of_run(about.run))
+    present(lambda: _show_jury(about.run, found, cost), found.as_json() | {"cost": cost.as_json()})
+    for name, graded in found.members.items():
+        _print_failures(graded)
+        if graded.warning:
+            say(f"warning: {name}: {graded.warning}")
+    if min_kappa is not None:
+        run = next(iter(found.members.values())).run
+        gate_outcomes.hold(kappa_held([run], found.scores, kept_checks([about.run]), min_kappa))
+    for graded, judge in zip(found.members.values(), judges, strict=True):
+        require_verdicts(graded.verdicts, judge.max_cost)
+
+
+def _show_jury(run: Path, found: JuryGraded, cost: JudgeCost) -> None:
+    from graphkit.plugins.judging.grading.juries import file_of_jury
+    from graphkit.scoring.measure_summaries import scored_in_words
+
+    rows = [
+        [name, shown(summary.mean), scored_in_words(summary, "worst"), str(found.agreement[name])]
+        for name, summary in found.summaries().items()
+    ]
+    run_name = next(iter(found.members.values())).run
+    columns = ("measure", "mean", "scored", "Krippendorff's alpha of the judges")
+    print_table(f"{run_name}, judged by {found.name}", columns, rows)
+    print_line(str(cost))
+    print_line(f"kept in {file_of_jury(run, found.members)}, and each judge's beside it")
+
+
+def _show_estimates(found: list[GradingEstimate]) -> None:
+    """Print the sum of some estimates; a cost that one of them doesn't know is unknown."""
+    if not found:
+        raise InputError("--dry-run counts what a model is asked, and none of the judges asks one")
+    first, costs, most = found[0], [one.cost for one in found], [one.most for one in found]
+    _show_estimate(
+        dataclasses.replace(
+            first,
+            calls=sum(one.calls for one in found),
+            kept=sum(one.kept for one in found),
+            prompt_tokens=sum(one.prompt_tokens for one in found),
+            cost=None if None in costs else math.fsum(cost or 0.0 for cost in costs),
+            most=None if None in most else math.fsum(cost or 0.0 for cost in most),
+        )
+    )
 
 
 def _show_estimate(found: GradingEstimate) -> None:

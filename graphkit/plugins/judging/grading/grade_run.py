@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -48,6 +48,9 @@ from graphkit.records.usage import Spread, figures_of, summarised
 from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.shards import event_loop
 
+if TYPE_CHECKING:
+    from graphkit.plugins.judging.llm.budget import Budget
+
 WAITING = "note: another grading of this run is being kept; this one waits for it"
 
 
@@ -80,6 +83,8 @@ class GradingOptions:
         from here, by the same limits; another judge is opened in each worker, and judges ``concurrency`` answers there.
     resources
         What each task needs of the cluster, such as ``{"gpu": 1}``.
+    budget
+        A limit of the cost that several judges share; by default each has its own.
     """
 
     graders: Sequence[str] = DEFAULT_GRADERS
@@ -94,6 +99,7 @@ class GradingOptions:
     where: str | None = None
     executor: str | Executor | None = None
     resources: Mapping[str, float] | None = None
+    budget: Budget | None = field(default=None, repr=False)
 
     def of_run(self, run_file: Path) -> GradingOptions:
         """Return the options with the answering model that `graphkit run` noted, unless the user named one."""
@@ -259,7 +265,7 @@ def _grading(options: GradingOptions, notify: Callable[[str], None]) -> Iterator
 async def _at_once(
     run: RunToGrade, judge: JudgeOptions, options: GradingOptions, grading: _Grading, notify: Callable[[str], None]
 ) -> Graded:
-    async with opened(judge, notify=notify) as opened_judge:
+    async with opened(judge, options.budget, notify) as opened_judge:
         return await grading(options.job(opened_judge, judge.concurrency), run)
 
 
