@@ -23,6 +23,8 @@ Words = tuple[str, ...]
 RUN, DATASET = "data/runs/r.jsonl", "data"
 
 SCORE = {"run": "r", "question": "q1", "measure": "RubricGrade", "value": 1.0, "grade": "fully_correct", "grader": "j"}
+SHOT = {"question_id": "q9", "question": "Who?", "gold_answer": "x", "answer": "y", "grade": "wrong"}
+EXAMPLES = {"run": "r", "measure": "RubricGrade", "examples": [SHOT]}
 PERSON = {"run": "r", "question": "q1", "measure": "PersonGrade", "value": 1.0, "grader": "person"}
 VERDICT = {"run": "r", "question": "q1", "judge": "j", "grader": "rubric", "prompt_hash": "0", "grade": "wrong"}
 EXECUTION = {"run": "r", "question": "q1", "status": "success", "language": "python", "answer_hash": "0", "tests": []}
@@ -96,7 +98,10 @@ COMMANDS: dict[Words, Command] = {
         needs=("runs",),
     ),
     ("grade",): Command(
-        {"run": RUN, "--dataset": DATASET, "--rubric": "tone", "--cache": "new.sqlite", "--prices": "prices.toml"},
+        {
+            **{"run": RUN, "--dataset": DATASET, "--rubric": "tone", "--cache": "new.sqlite"},
+            **{"--prices": "prices.toml", "--examples": "examples.json"},
+        },
         more=("--no-store", "--judge", "anthropic", "--model", "m", "--dry-run"),
         writes=("--cache",),
     ),
@@ -171,6 +176,9 @@ COMMANDS: dict[Words, Command] = {
         folders=("--out",),
     ),
     ("judge", "spot-check"): Command({**_JUDGED, "--csv": "sheet.csv", "--grades": "person.jsonl"}),
+    ("judge", "calibrate"): Command(
+        {**_JUDGED, "--csv": "sheet.csv", "--prices": "prices.toml", "--out": "kept.json"}, writes=("--out",)
+    ),
     ("judge", "consistency"): Command(
         {**_JUDGED, "--graded": "scores.jsonl", "--prices": "prices.toml"}, needs=("--graded",)
     ),
@@ -242,7 +250,10 @@ PLAIN: dict[Words, tuple[str, ...]] = {
 #: The files that a command gets beyond its required ones, to do what it is for.
 GIVEN: dict[Words, dict[str, str]] = {
     ("query",): {"source": "query.cypher"},
-    **{("judge", name): {"--scores": "scores.jsonl"} for name in ("spot-check", "consistency", "bias", "drift")},
+    **{
+        ("judge", name): {"--scores": "scores.jsonl"}
+        for name in ("spot-check", "calibrate", "consistency", "bias", "drift")
+    },
 }
 
 #: Texts among the arguments that name no file.
@@ -335,6 +346,7 @@ def write_world(folder: Path) -> Path:
         "rows.json": json.dumps([{"ID": "h", "question": "x?", "answers": [], "sparql": UNNAMED_MIDDLE}]),
         "graph.graphml": GRAPHML,
         "table.csv": "question,path\nWhat does x call?,a:m.py#x -CALLS-> a:m.py#y\n",
+        "examples.json": json.dumps(EXAMPLES),
         "sheet.csv": "run,question_id,measure,grade,note,question,gold_answer,answer\nr,q1,RubricGrade,wrong,,,,\n",
         "tone/prompt.txt": "How polite is it?",
         "tone/schema.json": json.dumps(SCHEMA),

@@ -123,6 +123,7 @@ class AskedOptions:
         "--grader -g NAME", "Ask by this grader; may be repeated. [default: claims, rubric, aggregation]"
     )
     rubric: list[Path] | None = option("--rubric DIR", "Ask by your own rubric: prompt.txt and schema.json in DIR.")
+    examples: Path | None = option("--examples FILE", "Show a person's grades, as `judge calibrate` wrote them.")
     citations: str | None = option("--citations REGEX", "Recognise further citations, by the group `target`.")
     context_tokens: int = option(
         "--context-tokens", "Show the judge at most so many tokens of context.", default=CONTEXT_TOKENS, min=0
@@ -133,8 +134,12 @@ class AskedOptions:
         from graphkit.plugins.judging.grading.grade_run import GradingOptions
         from graphkit.plugins.judging.grading.verdict_job import DEFAULT_GRADERS
         from graphkit.plugins.judging.judges.citations import citation_pattern
+        from graphkit.plugins.judging.judges.examples import Examples
 
+        if self.examples is not None and more.get("executor") is not None:
+            raise InputError("--examples are shown by this process", remedy="Leave --on out.")
         return GradingOptions(
+            examples=Examples.read(self.examples) if self.examples is not None else None,
             graders=self.grader or (() if self.rubric else DEFAULT_GRADERS),
             rubrics=self.rubric or (),
             context_tokens=self.context_tokens,

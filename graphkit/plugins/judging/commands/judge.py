@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graphkit.cli.base import argument, command, group, option, present, print_problems, print_text, say
 from graphkit.cli.options import ANSWERED_BY, DATASET, MAX_COST, MIN_KAPPA, PRICES, SCALE, SEED, ReadingOptions
 from graphkit.cli.tables import print_table
-from graphkit.errors import InputError
+from graphkit.errors import GateError, InputError
 from graphkit.plugins.judging.commands.grade import BASE_URL, CONTEXT_TOKENS, ModelOptions, judge_progress
 from graphkit.records.words import counted
 
@@ -36,6 +36,7 @@ SIZE = 15
 WIDTH = 0.2
 REPEAT = 3
 DEPTH = 10
+SHOTS = 4
 
 
 @dataclass(frozen=True)
@@ -334,6 +335,61 @@ class _TrustCheck:
         present(lambda: print_table(found), *(about | one.as_json() | warning for one in found))
         if self.again is not None:
             self.again.require_paid()
+
+
+@judge.command()
+@command()
+def calibrate(
+    about: SubjectOptions,
+    asking: AskOptions,
+    reading: ReadingOptions,
+    out: Path = option("--out -o FILE", "Write the examples to FILE if they help.", default=Path("examples.json")),
+    csv: Path | None = option("--csv FILE", "Read your grades from this sheet. [default: those of spot-check]"),
+    measure: str | None = option("--measure -m NAME", "Calibrate this measure. [default: the one of the sheet]"),
+    shots: int = option("--shots", "Show so many examples.", default=SHOTS, min=1),
+    seed: int = option("--seed", "Seed for the halves, the examples and the bootstrap.", default=SEED),
+) -> None:
+    """Show the judge a few of your grades, and keep them if it then agrees with you more often.
+
+    Half of your grades are held out: they decide, and are never shown.
+    """
+    from graphkit.files.grades_beside import grades_folder
+    from graphkit.plugins.judging.judges.examples import Example, Examples
+    from graphkit.plugins.judging.trust.example_check import compared, halves
+    from graphkit.plugins.judging.trust.sheet_check import SheetCheck
+    from graphkit.plugins.judging.trust.subjects import read_answers, read_questions
+
+    check = _TrustCheck(about, asking, reading)
+    name, answers = read_answers(about.run, check.problems, about.dataset)
+    questions = read_questions(about.run, about.dataset, check.problems)
+    path = csv or grades_folder(about.run) / "human.csv"
+    if out.exists():
+        Examples.read(out)  # another file isn't written over
+    sheet = SheetCheck(check.chosen, answers, path, csv is not None, measure)
+    _note_changed(sheet.labels.changed)
+    person = sheet.labels.labels
+    print_problems(check.problems)
+    shown, held = halves(person, shots, seed)
+    rows = [
+        Example(one, questions[one].question, questions[one].gold_answer or "", answers[one] or "", person[one])
+        for one in shown
+    ]
+    examples = Examples(name, sheet.measure, tuple(rows))
+    scores = check.ask(lambda again: again.with_examples(examples)(held, variant="same"))
+    before, after = (
+        {one.question: label for one in some if (label := sheet.scale.label_of(one)) is not None}
+        for some in (sheet.scores, [one for one in scores if one.measure == sheet.measure])
+    )
+    found = compared(sheet.measure, person, before, after, shown, held, seed)
+    if check.again is not None:
+        check.again.require_paid()
+    if not found.helps:
+        remedy = (
+            "Nothing was written. Grade more answers, or mend the rubric: the disagreements of spot-check show where."
+        )
+        raise GateError(f"the examples don't help: {found}", remedy=remedy)
+    examples.write(out)
+    present(f"{found}\nkept in {out}: graphkit grade RUN.jsonl --examples {out}", found.as_json() | {"kept": str(out)})
 
 
 @judge.command()

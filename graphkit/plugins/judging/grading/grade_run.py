@@ -37,6 +37,7 @@ from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY, DEFAULT_GR
 from graphkit.plugins.judging.grading.verdict_store import keep_beside, with_other_models
 from graphkit.plugins.judging.judges.catalogue import graders_named
 from graphkit.plugins.judging.judges.contract import Grader, Judge
+from graphkit.plugins.judging.judges.examples import Examples
 from graphkit.plugins.judging.judges.known_judges import backend_of
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS
 from graphkit.plugins.judging.judges.own_rubric import load_rubric
@@ -85,6 +86,8 @@ class GradingOptions:
         What each task needs of the cluster, such as ``{"gpu": 1}``.
     budget
         A limit of the cost that several judges share; by default each has its own.
+    examples
+        A person's grades that the prompt of one measure shows.
     """
 
     graders: Sequence[str] = DEFAULT_GRADERS
@@ -100,6 +103,7 @@ class GradingOptions:
     executor: str | Executor | None = None
     resources: Mapping[str, float] | None = None
     budget: Budget | None = field(default=None, repr=False)
+    examples: Examples | None = None
 
     def of_run(self, run_file: Path) -> GradingOptions:
         """Return the options with the answering model that `graphkit run` noted, unless the user named one."""
@@ -142,7 +146,7 @@ class GradingOptions:
         both = (*graders_named(self.graders), *own)
         if not both:
             raise InputError("no grader is named", remedy="Name one by --grader or --rubric.")
-        return both
+        return both if self.examples is None else self.examples.shown_to(both)
 
 
 DEFAULTS = GradingOptions()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -87,19 +87,23 @@ def _parted(text: str) -> tuple[str | None, str]:
     return (head, words.strip()) if line and head.startswith("{") else (None, text)
 
 
-def parts_of(materials: Materials, shows: Container[str]) -> tuple[tuple[str, str], ...]:
-    """Return the name and the delimited text of each part that a prompt shows."""
-    nonce = nonce_of(materials, hops=HOPS in shows, criteria=CRITERIA in shows)
-    return tuple((part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows)
+def parts_of(materials: Materials, shows: Container[str], examples: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+    """Return the name and the delimited text of each part that a prompt shows, the examples first."""
+    nonce = nonce_of(materials, hops=HOPS in shows, criteria=CRITERIA in shows, examples=examples)
+    shown = [_delimited(f"x{number}", text, nonce) for number, text in enumerate(examples, 1)]
+    first = (("examples", _delimited("examples", "\n".join(shown), nonce)),) if shown else ()
+    return first + tuple(
+        (part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows
+    )
 
 
-def nonce_of(materials: Materials, hops: bool = False, criteria: bool = False) -> str:
+def nonce_of(materials: Materials, hops: bool = False, criteria: bool = False, examples: Sequence[str] = ()) -> str:
     """Return 16 hexadecimal characters that occur nowhere in the text under judgement, nor in its normalised form.
 
     The texts of the hops and of the criteria count only for a prompt that shows them: the others stay the same with and
     without a graph or criteria.
     """
-    more = [*(_hop_texts(materials) if hops else ())]
+    more = [*(_hop_texts(materials) if hops else ()), *examples]
     if criteria:
         more += [*criterion_keys(materials).values(), materials.rubric or ""]
     texts = [text for text in (*_texts(materials), *more) if text]

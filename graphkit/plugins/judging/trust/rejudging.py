@@ -17,6 +17,7 @@ from graphkit.plugins.judging.grading.verdict_job import RunToGrade
 from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.catalogue import GRADERS
 from graphkit.plugins.judging.judges.citations import citation_pattern
+from graphkit.plugins.judging.judges.examples import Examples
 from graphkit.plugins.judging.judges.known_judges import backend_of
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS
 from graphkit.plugins.judging.llm.budget import Budget
@@ -66,6 +67,18 @@ class Rejudging:
             self.unpaid += sum(verdict.failure == "over_budget" for verdict in graded.failed)
             found += [score for score in graded.scores if score.measure in self.measures]
         return found
+
+    def with_examples(self, examples: Examples) -> Rejudging:
+        """Return what asks by the grader of the examples' measure alone, and shows them."""
+        named = (
+            (judge, [name for name in options.graders if examples.measure in GRADERS[name].measures], options)
+            for judge, options in self.gradings
+        )
+        gradings = [
+            (judge, replace(options, graders=names, examples=examples)) for judge, names, options in named if names
+        ]
+        self.gradings = gradings
+        return self
 
     def require_paid(self) -> None:
         """Raise a GateError if the budget has refused verdicts."""
