@@ -236,7 +236,7 @@ READING = (
     ("import", "ragas", "log.json", "-d", "d", "-o", "log.jsonl"),
     ("judge", "spot-check", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "pool", "d/runs/r.jsonl"),
-    ("judge", "calibrate", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
+    ("judge", "calibrate", "d/runs/r.jsonl", "--scores", "scores.jsonl", "--examples", "new.csv"),
     ("judge", "consistency", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "bias", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "drift", "d/runs/r.jsonl", "--scores", "scores.jsonl"),

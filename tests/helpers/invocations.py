@@ -23,8 +23,6 @@ Words = tuple[str, ...]
 RUN, DATASET = "data/runs/r.jsonl", "data"
 
 SCORE = {"run": "r", "question": "q1", "measure": "RubricGrade", "value": 1.0, "grade": "fully_correct", "grader": "j"}
-SHOT = {"question_id": "q9", "question": "Who?", "gold_answer": "x", "answer": "y", "grade": "wrong"}
-EXAMPLES = {"run": "r", "measure": "RubricGrade", "examples": [SHOT]}
 PERSON = {"run": "r", "question": "q1", "measure": "PersonGrade", "value": 1.0, "grader": "person"}
 VERDICT = {"run": "r", "question": "q1", "judge": "j", "grader": "rubric", "prompt_hash": "0", "grade": "wrong"}
 EXECUTION = {"run": "r", "question": "q1", "status": "success", "language": "python", "answer_hash": "0", "tests": []}
@@ -100,7 +98,7 @@ COMMANDS: dict[Words, Command] = {
     ("grade",): Command(
         {
             **{"run": RUN, "--dataset": DATASET, "--rubric": "tone", "--cache": "new.sqlite"},
-            **{"--prices": "prices.toml", "--examples": "examples.json"},
+            **{"--prices": "prices.toml", "--examples": "examples.csv"},
         },
         more=("--no-store", "--judge", "anthropic", "--model", "m", "--dry-run"),
         writes=("--cache",),
@@ -177,7 +175,7 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("judge", "spot-check"): Command({**_JUDGED, "--csv": "sheet.csv", "--grades": "person.jsonl"}),
     ("judge", "calibrate"): Command(
-        {**_JUDGED, "--csv": "sheet.csv", "--prices": "prices.toml", "--out": "kept.json"}, writes=("--out",)
+        {**_JUDGED, "--csv": "sheet.csv", "--prices": "prices.toml", "--examples": "kept.csv"}, writes=("--examples",)
     ),
     ("judge", "consistency"): Command(
         {**_JUDGED, "--graded": "scores.jsonl", "--prices": "prices.toml"}, needs=("--graded",)
@@ -346,7 +344,7 @@ def write_world(folder: Path) -> Path:
         "rows.json": json.dumps([{"ID": "h", "question": "x?", "answers": [], "sparql": UNNAMED_MIDDLE}]),
         "graph.graphml": GRAPHML,
         "table.csv": "question,path\nWhat does x call?,a:m.py#x -CALLS-> a:m.py#y\n",
-        "examples.json": json.dumps(EXAMPLES),
+        "examples.csv": "run,question_id,measure,grade,note,question\nr,q9,RubricGrade,wrong,example,Who?\n",
         "sheet.csv": "run,question_id,measure,grade,note,question,gold_answer,answer\nr,q1,RubricGrade,wrong,,,,\n",
         "tone/prompt.txt": "How polite is it?",
         "tone/schema.json": json.dumps(SCHEMA),

@@ -343,7 +343,9 @@ def calibrate(
     about: SubjectOptions,
     asking: AskOptions,
     reading: ReadingOptions,
-    out: Path = option("--out -o FILE", "Write the examples to FILE if they help.", default=Path("examples.json")),
+    out: Path = option(
+        "--examples FILE", "Write the examples to this sheet if they help.", required=True, writes="a sheet of grades"
+    ),
     csv: Path | None = option("--csv FILE", "Read your grades from this sheet. [default: those of spot-check]"),
     measure: str | None = option("--measure -m NAME", "Calibrate this measure. [default: the one of the sheet]"),
     shots: int = option("--shots", "Show so many examples.", default=SHOTS, min=1),
@@ -364,7 +366,7 @@ def calibrate(
     questions = read_questions(about.run, about.dataset, check.problems)
     path = csv or grades_folder(about.run) / "human.csv"
     if out.exists():
-        Examples.read(out)  # another file isn't written over
+        Examples.read(out)  # a person's own sheet isn't written over
     sheet = SheetCheck(check.chosen, answers, path, csv is not None, measure)
     _note_changed(sheet.labels.changed)
     person = sheet.labels.labels

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from graphkit.errors import InputError
-from graphkit.files.atomic import written
-from graphkit.files.texts import read_text
 from graphkit.plugins.judging.judges.contract import Grader
 from graphkit.plugins.judging.judges.prompts import text_of
+from graphkit.plugins.judging.trust.labels import SheetRow, read_sheet, rows_of, write_sheet
 
-_FORM = "`graphkit judge calibrate RUN.jsonl --out FILE` writes such a file."
+#: The note of each row, by which a sheet of examples is known from a person's own.
+NOTE = "example"
+
+_FORM = "`graphkit judge calibrate RUN.jsonl --examples FILE` writes such a sheet."
 
 _WORDS = (
     "\n\nThe part `examples` holds x1, x2, ...: other questions with their answers, and the grade that a person gave "
@@ -50,20 +50,28 @@ class Examples:
     examples: tuple[Example, ...]
 
     def write(self, path: Path) -> None:
-        """Write the file; raise an InputError if it can't be written."""
-        with written(path) as temporary:
-            temporary.write_bytes(msgspec.json.format(msgspec.json.encode(asdict(self)), indent=1) + b"\n")
+        """Write a sheet whose notes say that its rows are examples; raise an InputError if it can't be written."""
+        write_sheet(
+            path,
+            [
+                SheetRow(
+                    self.run, one.question_id, self.measure, one.grade, NOTE, one.question, one.gold_answer, one.answer
+                )
+                for one in self.examples
+            ],
+        )
 
     @classmethod
     def read(cls, path: Path) -> Examples:
-        """Read a file; raise an InputError if it holds no examples."""
-        try:
-            found = msgspec.json.decode(read_text(path, _FORM), type=cls)
-        except msgspec.DecodeError as error:
-            raise InputError(f"these are no examples: {error}", where=str(path), remedy=_FORM) from None
-        if not found.examples:
-            raise InputError("the file holds no example", where=str(path), remedy=_FORM)
-        return found
+        """Read a sheet; raise an InputError if it isn't one of examples by one measure."""
+        if not path.is_file():
+            raise InputError("there is no such file", where=str(path), remedy=_FORM)
+        rows = rows_of(read_sheet(path))
+        measures = {one.measure for one in rows}
+        if not rows or len(measures) > 1 or any(one.note != NOTE or not one.grade for one in rows):
+            raise InputError("the sheet holds no examples by one measure", where=str(path), remedy=_FORM)
+        found = tuple(Example(one.question, one.text, one.gold, one.answer, one.grade) for one in rows)
+        return cls(rows[0].run, rows[0].measure, found)
 
     def shown_to(self, graders: Sequence[Grader]) -> tuple[Grader, ...]:
         """Return the graders, that of the measure with the examples in its prompt.

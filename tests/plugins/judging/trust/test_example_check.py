@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -108,12 +107,12 @@ def calibrated(tmp_path: Path, follows: bool, code: int) -> tuple[Done, Path, Ap
         there = ("--base-url", f"{api.url}/v1")
         inside("grade", run, "--model", "ollama:m", *there, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
         words = ("judge", "calibrate", run, "--model", "ollama:m", *there, "--csv", sheet)
-        done = inside(*words, "--out", "examples.json", cwd=tmp_path, code=code)
+        done = inside(*words, "--examples", "examples.csv", cwd=tmp_path, code=code)
         if code == 0:
-            more = ("-g", "rubric", "--no-store", "--examples", "examples.json", "--json")
+            more = ("-g", "rubric", "--no-store", "--examples", "examples.csv", "--json")
             again = inside("grade", run, "--model", "ollama:m", *there, *more, cwd=tmp_path, code=0).object()
             assert again["measures"]["RubricGrade"]["mean"] == 0.5
-    return done, tmp_path / "examples.json", api
+    return done, tmp_path / "examples.csv", api
 
 
 def test_a_model_that_follows_examples(tmp_path: Path) -> None:
@@ -138,9 +137,9 @@ def test_examples_that_do_not_help_are_refused(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_examples(tmp_path: Path) -> None:
-    """A file of another kind is refused with the command that writes one."""
+    """A person's sheet, and what is no sheet at all, are refused."""
     run = many(tmp_path, 1)
-    for text in ("{}", "no JSON", json.dumps({"run": "r", "measure": "RubricGrade", "examples": []})):
-        (tmp_path / "examples.json").write_text(text)
-        words = ("grade", run, "--examples", "examples.json", "--no-store")
-        assert "graphkit judge calibrate" in inside(*words, cwd=tmp_path, code=2).err
+    for text in ("", "{}", "question_id,measure,grade,note\nq0,RubricGrade,wrong,\n"):
+        (tmp_path / "examples.csv").write_text(text)
+        words = ("grade", run, "--examples", "examples.csv", "--no-store")
+        assert "examples.csv" in inside(*words, cwd=tmp_path, code=2).err
