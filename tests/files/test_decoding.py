@@ -30,6 +30,7 @@ from graphkit.records.models import (
     Compatibility,
     Component,
     Conflict,
+    Criterion,
     Edge,
     ExpectedToolCall,
     GoldPath,
@@ -85,8 +86,9 @@ def bounds(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
         ("items", {}),
         ("additionalProperties", {}),
         ("additionalProperties", True),
-        # msgspec checks the names of a map, but doesn't write which there are: see the test of levels below.
+        # msgspec checks the names of a map, but doesn't write which there are: see the test of such names below.
         ("propertyNames", {"enum": ["file", "module", "symbol"]}),
+        ("propertyNames", {"enum": ["commit", "id", "relation", "repository"]}),
     )
     for key, value in (("required", []), ("additionalProperties", False), ("default", {}), *anything):
         if key in said and said[key] == value and type(said[key]) is type(value):
@@ -96,14 +98,20 @@ def bounds(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
     return {"enum": sorted(said["enum"])} if "enum" in said else said
 
 
-def test_twins_know_the_levels_of_rankings() -> None:
-    """Rankings are by file, module and symbol; a record with another level is refused by both."""
+def test_twins_know_the_names_of_maps() -> None:
+    """Rankings are by file, module and symbol, criteria by what they name; another name is refused by both."""
     record = b'{"run": "r", "question_id": "q", "rankings": {"%s": ["a"]}}'
     assert msgspec.json.decode(record % b"module", type=AnswerStruct).rankings == {"module": ["a"]}
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(record % b"line", type=AnswerStruct)
     with pytest.raises(ValidationError):
         Answer.model_validate_json(record % b"line")
+    record = b'{"id": "q", "question": "?", "criteria": [{"must": {"%s": "a"}}]}'
+    assert msgspec.json.decode(record % b"relation", type=QuestionStruct).criteria[0].must == {"relation": "a"}
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(record % b"line", type=QuestionStruct)
+    with pytest.raises(ValidationError):
+        Question.model_validate_json(record % b"line")
 
 
 @pytest.mark.parametrize("kind", STRUCTS)
@@ -126,7 +134,7 @@ def test_twins_have_the_same_defaults(kind: type[msgspec.Struct]) -> None:
 def test_every_struct_is_held() -> None:
     """The structs of both large files and of the knowledge graph, and of their parts, are those that are compared."""
     assert {model_of(kind) for kind in STRUCTS} == {
-        *(Question, GoldPath, Step, Component, Conflict, CodeTest, ExpectedToolCall),
+        *(Question, GoldPath, Step, Component, Conflict, Criterion, CodeTest, ExpectedToolCall),
         *(Answer, Chunk, TraversalStep, ToolCall),
         *(Artifact, Edge),
     }

@@ -48,7 +48,14 @@ def run(tmp_path: Path) -> Path:
 def grade(run: Path, api: Api | None, *options: object, code: int = 0) -> Done:
     """Have a server's model grade a run by the rubric, with a file of replies in the folder of the dataset."""
     folder = run.parents[2]
-    known = ["-j", "anthropic", "--model", "m", "--prices", "prices.toml", "--no-store"]
+    known = [
+        "-j",
+        "anthropic",
+        *([] if "--model" in options else ["--model", "m"]),
+        "--prices",
+        "prices.toml",
+        "--no-store",
+    ]
     graders = [] if "-g" in options else ["-g", "rubric"]
     return inside("grade", run, *known, *graders, *options, cwd=folder, env=api.env if api else None, code=code)
 
