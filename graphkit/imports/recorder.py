@@ -67,6 +67,7 @@ class Questions(QuestionTexts):
         """Add a question with the ids in its gold, its session and its turn."""
         super().add(name, text)
         if turn[0] is not None and turn[1] is not None:
+            super().add(name, _in_session(turn[0], text))
             self.sessions.setdefault(turn[0], {})[turn[1]] = name
             self.turns[name] = turn[0], turn[1]
         places, gold = self.places, list(gold)
@@ -74,6 +75,13 @@ class Questions(QuestionTexts):
         files = frozenset(places.file_id(one) for one in gold if places.symbol(one) is not None)
         if files:
             self.files_of_symbols[name] = files
+
+    def id_of(self, text: str, after: str | None = None) -> str | None:
+        """Return the id of a question by its text, which may be unique only in the session of the one before it."""
+        found = super().id_of(text)
+        if found is None and after in self.turns:
+            return super().id_of(_in_session(self.turns[after][0], text))
+        return found
 
     def of(self, logged: LoggedAnswer) -> tuple[str | None, bool]:
         """Return the id of an answer's question, and whether it was found by the question's text."""
@@ -83,6 +91,11 @@ class Questions(QuestionTexts):
                 return named, False
         found = self.id_of(logged.question_text) if logged.question_text is not None else None
         return found, found is not None
+
+
+def _in_session(session: str, text: str) -> str:
+    """Return what stands for a text of a session among the texts of questions."""
+    return f"\0{session}\0 {text}"
 
 
 class Recorder:

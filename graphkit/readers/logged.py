@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -76,16 +76,26 @@ class LoggedToolCall:
     values: list[str] = field(default_factory=list)
 
 
+class IdOf(Protocol):
+    """Finds questions of the dataset."""
+
+    def __call__(self, text: str, after: str | None = None) -> str | None:
+        """Return the id of a question by its text or its id, None for any other text.
+
+        ``after`` is the question before it in a conversation: two sessions may hold the same text.
+        """
+        ...
+
+
 class Dialogue(Protocol):
     """A conversation that may hold several questions."""
 
     def each_question(
-        self, answer: LoggedAnswer, id_of: Callable[[str], str | None], session: Mapping[int, str] | None = None
+        self, answer: LoggedAnswer, id_of: IdOf, session: Mapping[int, str] | None = None
     ) -> list[LoggedAnswer]:
         """Return an answer for each question of the dataset that it asks, or the answer of the whole.
 
-        ``id_of`` returns the id of a question by its text or its id, None for any other text. ``session`` has the
-        question of each turn, if the conversation is named by a session of the dataset.
+        ``session`` has the question of each turn, if the conversation is named by a session of the dataset.
         """
         ...
 

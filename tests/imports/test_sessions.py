@@ -71,6 +71,35 @@ def test_a_sample_of_ragas_that_is_named_by_a_session(dataset: Path) -> None:
     assert "walked_before" not in first
 
 
+def test_two_sessions_ask_in_the_same_words(tmp_path: Path) -> None:
+    """A text that two sessions have is the question of the session whose first question was asked before it."""
+    questions = [
+        {"id": f"{session}{turn}", "question": text, "session": session, "turn": turn}
+        for session, first in (("s", "Who calls b?"), ("t", "Who calls c?"))
+        for turn, text in ((1, first), (2, "And then?"))
+    ]
+    write_jsonl(tmp_path / "questions.jsonl", questions)
+    samples = [
+        {
+            "user_input": [
+                {"type": "human", "content": first},
+                *read("login.ts"),
+                {"type": "ai", "content": f"{name}, first"},
+                {"type": "human", "content": "and then? "},
+                {"type": "ai", "content": f"{name}, second"},
+            ]
+        }
+        for name, first in (("t", "Who calls c?"), ("s", "Who calls b?"), ("nobody", "Who calls d?"))
+    ]
+    report = import_log(write_jsonl(tmp_path / "log.jsonl", samples), "ragas", tmp_path)
+    assert [(one["question_id"], one["answer"]) for one in report.records] == [
+        ("t1", "t, first"),
+        ("t2", "t, second"),
+        ("s1", "s, first"),
+        ("s2", "s, second"),
+    ]
+
+
 def test_test_cases_of_deepeval_with_turns(dataset: Path) -> None:
     """Each turn of the user is a question, answered by what the assistant last said before the next one."""
     turns = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from graphkit.plugins.logs.tagged_calls import has_tagged_calls, with_tagged_cal
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.readers.accounting import without
 from graphkit.readers.json_values import identifier
-from graphkit.readers.logged import LoggedAnswer, UnreadableLogError
+from graphkit.readers.logged import IdOf, LoggedAnswer, UnreadableLogError
 from graphkit.records.doubts import UNREAD_PARTS
 from graphkit.records.words import shortened
 
@@ -149,7 +149,7 @@ class Conversation:
             self.notes.append(MANY_QUESTIONS)
 
     def each_question(
-        self, answer: LoggedAnswer, id_of: Callable[[str], str | None], session: Mapping[int, str] | None = None
+        self, answer: LoggedAnswer, id_of: IdOf, session: Mapping[int, str] | None = None
     ) -> list[LoggedAnswer]:
         """Return an answer for each question of the dataset that a conversation asks, or the answer of the whole.
 
@@ -160,7 +160,7 @@ class Conversation:
         Parameters
         ----------
         id_of
-            Returns the id of a question by its text or its id, None for any other text.
+            Finds the questions.
         session
             The question of each turn of the session that names the conversation.
         """
@@ -172,7 +172,10 @@ class Conversation:
             for part, question in parts:
                 part.question, part.taken = question, answer.taken
             return [part for part, _ in parts]
-        asked = [id_of(text) if text else None for text in words]
+        asked: list[str | None] = []
+        for text in words:
+            before = next(filter(None, reversed(asked)), None)
+            asked.append(id_of(text, before) if text else None)
         known = {one for one in asked if one}
         beside = [answer.question, None if answer.question_text in words else answer.question_text]
         named = next((one for text in beside if text and (one := id_of(text))), None)
@@ -181,6 +184,9 @@ class Conversation:
             return [answer]
         parts = self._by_question(answer, asked)
         if named is None:
+            for part, question in parts:
+                if question is not None and id_of(part.question_text or "") is None:  # the session decides
+                    part.question, part.taken = question, answer.taken
             return [part for part, _ in parts]
         own_parts = [part for part, question in parts if question == named]
         for part in own_parts:

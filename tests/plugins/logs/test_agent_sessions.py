@@ -266,7 +266,7 @@ def test_two_questions_of_a_session(name: str) -> None:
         first += second[1:]
     (answer,) = read(name, first)
     assert answer.dialogue is not None
-    parts = answer.dialogue.each_question(answer, {QUESTION: "q1", OTHER: "q2"}.get)
+    parts = answer.dialogue.each_question(answer, lambda text, _=None: {QUESTION: "q1", OTHER: "q2"}.get(text))
     assert [(one.answer, one.opened) for one in parts] == [(ANSWER, [CART]), ("The stock.", [ORDERS])]
 
 
@@ -511,7 +511,7 @@ def test_what_a_chat_leaves_open() -> None:
     chat = CHAT + f"\n#### {OTHER}  \n\nThe stock.\n\n> Applied edit to src/stock.py\n"
     answer = chats(chat)[0]
     assert answer.dialogue is not None
-    first, second = answer.dialogue.each_question(answer, {QUESTION: "q1", OTHER: "q2"}.get)
+    first, second = answer.dialogue.each_question(answer, lambda text, _=None: {QUESTION: "q1", OTHER: "q2"}.get(text))
     assert (first.answer, second.answer, second.opened) == (ANSWER, "The stock.", ["src/stock.py"])
     assert MANY_QUESTIONS in chats(f"{CHAT}\n#### And the stock?  \n\nIt too.\n")[0].notes
 
