@@ -253,7 +253,7 @@ def test_every_line_of_the_options_is_held(checkout: Path, github: Github, evalu
         ({"evaluate": "--fail-under 'EdgeF1=0.7"}, "no closing quotation"),
         ({"evaluate": "--fail-undr EdgeF1=0.7"}, "--fail-undr"),
         ({"compare": "--fail-on-regression --format github"}, "the job takes no --format"),
-        ({"compare": "other.jsonl"}, "of compare can't be used"),
+        ({"compare": "other.jsonl"}, "the job takes no argument C of `graphkit compare`"),
         ({"evaluate": "other.jsonl --max-failed 0"}, "the job takes no"),
         ({"evaluate": "--out elsewhere.json"}, "the job takes no --out"),
         ({"evaluate": "--max-failed 0\n--max-failed=5"}, "--max-failed of `graphkit evaluate` stands twice"),
