@@ -72,7 +72,9 @@ class Gold:
         self.ordered = path.ordered
         self._steps = steps = path.steps
         self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
-        self.optional = [step.optional or edge in had for step, edge in zip(steps, self.edges, strict=True)]
+        self.optional = [step.optional for step in steps]
+        if had:
+            self.optional = [free or edge in had for free, edge in zip(self.optional, self.edges, strict=True)]
         self.has_no_optional = True not in self.optional
         self.required = self.edges
         if not self.has_no_optional:
