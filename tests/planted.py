@@ -64,8 +64,8 @@ DEFECTS = (
     Defect(
         "named query",
         "cypher/failures/missed_edges.cypher",
-        "WHERE NOT g.optional[i] |",
-        "WHERE true |",
+        "WHERE NOT g.optional[i]",
+        "WHERE true",
         ("tests/scoring/test_named_queries.py", "tests/graph/test_failure_queries.py"),
     ),
     Defect(
