@@ -29,6 +29,7 @@ from graphkit.readers.logged import Reader
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
 from tests.helpers.pages import Page
+from tests.planted import DEFECTS, missing
 from tests.test_imports import MAY_IMPORT, PLUGINS
 
 #: The README and the pages of the documentation.
@@ -332,3 +333,8 @@ def test_the_measure_of_ones_own_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     assert weighed["scorecard"]["layers"][0]["score"] == pytest.approx(0.85)
     for name in re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE))):
         assert name in Measure.__annotations__, name
+
+
+def test_planted_defects_fit_their_lines() -> None:
+    """Each defect that `python -m tests.planted` plants finds its line: one that doesn't would prove nothing."""
+    assert [(one.name, why) for one in DEFECTS if (why := missing(one)) is not None] == []

@@ -90,7 +90,7 @@ class EvaluationPlan:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the results are made of, beside the runs, and by what they are grouped: properties of JUnit suites."""
+        """The configuration, the filter and the grouping of the results, as properties of JUnit suites."""
         where = {"where": str(self.options.where)} if self.options.where else {}
         return {"config": self.config.digest} | where | ({"by": self.by} if self.by else {})
 

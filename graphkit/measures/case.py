@@ -265,7 +265,7 @@ class Case:
 
     @lazy
     def relevant_extents(self) -> dict[str, Extent]:
-        """What each relevant id covers."""
+        """The extent of each relevant id."""
         relevant = self.question.relevant.items()
         return {node: Extent.of(node, self.places, self.question.stack) for node, gain in relevant if gain > 0}
 

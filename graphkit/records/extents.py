@@ -1,4 +1,4 @@
-"""What an id covers: a file, a symbol in it, or lines of it; so that ids of another granularity can be compared."""
+"""The extent of an id: a file, a symbol in it, or lines of it. Ids of different granularity are compared by it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SEPARATOR = re.compile(r"[.:#/]+")
 
 
 class Extent(NamedTuple):
-    """What an id covers.
+    """The part of a file that an id covers.
 
     ``file`` is ``repo:path``, or the id without its symbol and its lines, and ``whole`` is whether the id covers all of
     it. The lines, from the first to the last, may be known even then.

@@ -246,7 +246,7 @@ class Places:
 
     @cached_property
     def stated(self) -> Stated:
-        """What the knowledge graphs state of their artifacts."""
+        """The artifacts as the knowledge graphs state them."""
         return self._stated()
 
     @cached_property

@@ -134,7 +134,7 @@ Named = Annotated[dict[Literal["id", "repository", "relation", "commit"], Name],
 
 
 class Criterion(Record):
-    """What an answer must say or do, or must not; exactly one of the two.
+    """A thing that an answer must say or do, or must not; exactly one of the two.
 
     A text is judged. ``{"id": NAME}``, or ``repository``, ``relation`` or ``commit``, is looked up in what the answer
     retrieved, traversed and cited.

@@ -38,7 +38,7 @@ class Limits:
 
 
 class CallBudget(Protocol):
-    """What the calls of a run may take; ``stopped`` is the limit that was reached, as the user gave it."""
+    """The limits on the calls of a run; ``stopped`` is the limit that was reached, as the user gave it."""
 
     stopped: str | None
 

@@ -63,7 +63,7 @@ def test_a_perfect_coarse_ranking_is_perfect() -> None:
 
 
 def test_equal_ids_have_their_usual_values() -> None:
-    """Where no id holds another, both kinds of comparison agree; opaque ids are no places."""
+    """If no id holds another, both kinds of comparison agree; opaque ids are no places."""
     asked, run = relevant({"a": 1, "b": 3, "c": 0}), ranking("x", "b", "a", "c", "b")
     for one in FAMILY:
         assert value(contained(one), asked, run) == value(one, asked, run), one

@@ -1,4 +1,4 @@
-"""What ids cover: their forms, what the knowledge graph states, and how two of them lie to each other."""
+"""Extents of ids: their forms, the lines that the knowledge graph states, and how two of them lie to each other."""
 
 from __future__ import annotations
 

@@ -171,9 +171,7 @@ def compare(
     p-values are corrected over the pairs.
     """
     from graphkit.cli.progress import shown_progress
-    from graphkit.plugins.compare.paper_tables import check_tables, write_tables
-    from graphkit.plugins.compare.run_means import RunMeans
-    from graphkit.plugins.compare.run_pairs import draws_of
+    from graphkit.plugins.compare.paper_tables import check_tables
     from graphkit.plugins.compare.several_runs import SeveralPlan, runs_to_compare
 
     if how.scores and dataset is not None:
@@ -185,10 +183,6 @@ def compare(
         one.check(full)
         first, baseline_dataset = one.baseline(first, baseline_dataset)
     with shown_progress(title):  # the imports take a moment
-        from graphkit.analysis.gate_outcomes import hold
-        from graphkit.files.assets import option_text
-        from graphkit.plugins.compare.comparison_findings import comparison_brief
-
         plan = planned(first, second, (dataset, baseline_dataset), how, gates, workers)
         several = None
         if more_runs:
@@ -196,17 +190,36 @@ def compare(
             several = SeveralPlan(plan, (first, second, *more_runs), how.against is not None)
     if several is not None:
         _compare_several(several, reading.problems(), how.out or [], title, full)
-        return
-    problems, more = reading.problems(), "" if dataset is None else option_text("dataset", dataset)
+    else:
+        _compare_two(plan, reading.problems(), how.out or [], additions, title, full)
+
+
+def _compare_two(
+    plan: ComparisonPlan,
+    problems: Problems,
+    out: list[Path],
+    additions: dict[str, ComparisonAddition],
+    title: str,
+    full: bool,
+) -> None:
+    from graphkit.analysis.gate_outcomes import hold
+    from graphkit.cli.progress import shown_progress
+    from graphkit.files.assets import option_text
+    from graphkit.plugins.compare.comparison_findings import comparison_brief
+    from graphkit.plugins.compare.paper_tables import write_tables
+    from graphkit.plugins.compare.run_means import RunMeans
+    from graphkit.plugins.compare.run_pairs import draws_of
+
+    more = "" if plan.dataset is None else option_text("dataset", plan.dataset)
     with shown_progress(title) as progress, open_graph() if plan.of_graph_runs else nullcontext() as store:
         compared = plan.compared(problems, store, progress)
         outcomes = plan.stated(plan.gates.outcomes(compared))
-        if how.out:
+        if out:
             means = RunMeans.of({(0, 1): compared}, draws_of(plan.pairing), plan.chosen)
-            write_tables(how.out, means, [compared.verdict])
+            write_tables(out, means, [compared.verdict])
         lines = [line for one in additions.values() for line in one.write(plan, compared, outcomes)]
         whole = bool(lines) or full or as_json()
-        brief = None if whole else comparison_brief(compared, outcomes, second, more, _explains(compared))
+        brief = None if whole else comparison_brief(compared, outcomes, plan.second, more, _explains(compared))
     print_problems(problems)
     taken = _print_messages(plan, compared, whole)
     shown = partial(print_drawn, lines) if lines else partial(_print_whole, compared, outcomes)

@@ -50,7 +50,7 @@ _LIGATURE = re.compile(r"([-,'])(?=\1)")
 
 @dataclass(frozen=True, slots=True)
 class _Markup:
-    """How a form of a table writes text of others, the best mean and a mark above the line."""
+    """Functions that write foreign text, the best mean, and a superscript in one format."""
 
     text: Callable[[str], str]
     bold: Callable[[str], str]

@@ -127,7 +127,7 @@ class RunMeans:
 
     @property
     def by(self) -> By | None:
-        """What the groups are by."""
+        """The field or the property of gold that groups the questions; None without groups."""
         return self.any_pair.by
 
     @property
@@ -139,7 +139,7 @@ class RunMeans:
 
     @property
     def correction(self) -> str:
-        """What the p-values are corrected over, in words."""
+        """The measures and pairs over which p-values are corrected, in words."""
         measures = family_in_words(max(in_family(one.with_failed) for one in self.pairs.values()))
         return measures + (f" and {counted(len(self.pairs), 'pair')} of runs" if len(self.pairs) > 1 else "")
 

@@ -142,7 +142,7 @@ def _wrong_edge(case: Case, claim: AnswerClaim) -> Edge | None:
 
 @dataclass
 class _ClaimCount:
-    """What a row of ``claims-by-boundary`` or ``claims-by-relation`` counts."""
+    """The counts of a row of ``claims-by-boundary`` or ``claims-by-relation``."""
 
     missed: int = 0
     required: int = 0

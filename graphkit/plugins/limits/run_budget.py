@@ -21,7 +21,7 @@ _PAUSE = 0.02
 
 @dataclass
 class RunBudget:
-    """What the calls of one command may take, and what they have taken; each try is a call.
+    """The limits on the calls of one command, and what these have spent so far; each try is a call.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class RunBudget:
 
 
 class ExpectedCalls(NamedTuple):
-    """How many questions a run has yet to ask, how many it has kept, and the most that the calls cost if known."""
+    """The numbers of questions that a run has left and has kept, and the maximum cost of the calls, if known."""
 
     calls: int
     kept: int

@@ -9,7 +9,7 @@ from pydantic import Field
 from pydantic.types import StrictInt
 
 from graphkit.measures.completeness import NO_FACTS
-from graphkit.measures.unscored import NO_RETRIEVAL
+from graphkit.measures.unscored import NO_CHUNK, NO_RETRIEVAL
 from graphkit.plugins.judging.judges.contract import Finding, Grader, Reading, UnusableVerdictError
 from graphkit.plugins.judging.judges.forms import VerdictForm, Words, each_once, occurs
 from graphkit.plugins.judging.judges.materials import Materials
@@ -19,8 +19,6 @@ from graphkit.records.words import counted, shortened
 
 #: The highest relevance of a chunk, on the scale of UMBRELA (Upadhyay et al. 2024).
 HIGHEST = 3
-
-NOTHING_RETRIEVED = "nothing was retrieved"
 
 
 # context_relevance: each chunk from 0 to 3 ---------------------------------------------------------------------------
@@ -43,7 +41,7 @@ class ContextRelevanceVerdict(VerdictForm):
 def _relevance_unasked(materials: Materials) -> Reading | None:
     if materials.chunks:
         return None
-    reason = materials.unseen if materials.incomplete else NOTHING_RETRIEVED
+    reason = materials.unseen if materials.incomplete else NO_CHUNK
     return Reading([Finding("ContextRelevance", None, reason)])
 
 

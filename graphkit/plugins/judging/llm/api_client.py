@@ -1,4 +1,4 @@
-"""What the clients of all model APIs share: many requests at once, retries, and the server's rate limits."""
+"""The base of all clients of model APIs: concurrent requests, retries, and the server's rate limits."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class ChatContentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What a server accepts, as far as its refusals have shown."""
+    """The parameters that a server accepts, as learned from its refusals."""
 
     form: int = 0  # the place in `_FORMS`
     room: str = "max_tokens"

@@ -8,9 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from graphkit.measures.completeness import NO_FACTS
-from graphkit.measures.unscored import NO_RETRIEVAL
+from graphkit.measures.unscored import NO_CHUNK, NO_RETRIEVAL
 from graphkit.plugins.judging.judges.catalogue import GRADERS
-from graphkit.plugins.judging.judges.context_graders import NOTHING_RETRIEVED
 from graphkit.plugins.judging.judges.contract import UnusableVerdictError
 from graphkit.plugins.judging.verdicts import RelevanceFall
 from tests.helpers.judging import judged, materials, read, reasons, values
@@ -66,7 +65,7 @@ def test_chunks_that_were_not_judged() -> None:
         "ContextRelevance": "the judge wasn't shown 1 of 2 chunks"
     }
     for shown, reason in (
-        (materials("x."), NOTHING_RETRIEVED),
+        (materials("x."), NO_CHUNK),
         (materials("x.", logged={"retrieved": None}), NO_RETRIEVAL),
         (materials("x.", {"a": None}), "the judge wasn't shown 1 of 1 chunk"),
     ):

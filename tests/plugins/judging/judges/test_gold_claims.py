@@ -231,7 +231,7 @@ def test_nothing_to_measure_is_not_scored() -> None:
 
 
 def test_a_judge_that_leaves_gold_out() -> None:
-    """Where it doesn't say what gold says of a claim, what needs that isn't scored; what gold's claims decide is."""
+    """A verdict without the relation of a claim to gold leaves the measures that need it unscored, and no others."""
     reading = read(CLAIMS, shown(), said([("SUPPORTED", [0]), (None, [1])], [(True, [0])]))
     lack = "the judge doesn't say of 1 claim whether the gold answer supports it"
     known = {"ClaimRecall", "ContextUtilization", "ChunkPrecision"}
@@ -241,7 +241,7 @@ def test_a_judge_that_leaves_gold_out() -> None:
 
 
 def test_chunks_that_the_judge_did_not_see() -> None:
-    """What they could change isn't scored: false claims that nothing relevant supports, and claims without a chunk."""
+    """Measures that chunks left out could change aren't scored: those of false and of unsupported claims."""
     room = {"context_tokens": 2}  # six characters: room for one chunk of six
     hidden = shown(2, **room)
     assert hidden.left_out == ("a:1.py",)

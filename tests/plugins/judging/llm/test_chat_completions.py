@@ -1,4 +1,4 @@
-"""What is chat completions' own: forms of replies, addresses and keys, usage, and servers that differ."""
+"""Chat completions: forms of replies, addresses and keys, usage, and servers that differ."""
 
 from __future__ import annotations
 

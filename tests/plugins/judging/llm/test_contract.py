@@ -1,4 +1,4 @@
-"""What every client of a model API keeps to, whichever protocol it speaks, against a real server on this machine."""
+"""The contract of every client of a model API, whatever its protocol, against a real server on this machine."""
 
 from __future__ import annotations
 
