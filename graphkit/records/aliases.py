@@ -51,6 +51,7 @@ ANSWER: Spellings = {
     "retrieved": ("chunks", "retrieved_chunks"),
     "traversal": ("retrieved_paths",),
     "answer": ("response",),
+    "abstained": ("declined",),
     "latency_ms": ("latency",),
     "prompt_tokens": ("input_tokens",),
     "output_tokens": ("completion_tokens",),

@@ -29,7 +29,7 @@ NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group", "spli
 UNORDERED = frozenset(
     (
         *("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases", "gold_answers"),
-        *("evidence_sets", "relevant_texts", "criteria"),
+        *("evidence_sets", "relevant_texts", "criteria", "absent"),
     )
 )
 
@@ -76,6 +76,9 @@ def gold_number(question: QuestionStruct) -> int:
                 gold[name] = sorted(map(_encode, gold[name]))
     if question.min_sources == 0:
         gold["min_sources"] = 0
+    gold.pop("answerable", None)  # the same as nothing
+    if question.answerable is False:
+        gold["answerable"] = False
     return int.from_bytes(blake2b(_encode(gold), digest_size=_SIZE).digest(), "big")
 
 

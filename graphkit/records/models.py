@@ -34,7 +34,8 @@ from graphkit.records.fields import (
     Time,
 )
 from graphkit.records.shapes import (
-    checked_turn,
+    absent_edges,
+    checked_question,
     citation_ids,
     error_text,
     gains,
@@ -48,6 +49,9 @@ from graphkit.records.shapes import (
 )
 
 Difficulty = Literal["easy", "medium", "hard"]
+
+#: Why a question has no answer.
+WhyNot = Literal["no path", "not in the set", "false premise", "not allowed", "other version"]
 
 #: How expected symbols are compared: exactly by default, or by their last component too.
 SymbolMatch = Literal["last_component"]
@@ -82,7 +86,8 @@ class GoldPath(Record):
     """A list of gold steps, in order unless it isn't ``ordered``. Of paths with the same ``group``, one is enough.
 
     With ``from_turn``, the path of a follow-up begins in that turn of its session: a step that the run walked since is
-    optional.
+    optional. ``commits`` are the commits at which this path holds, by repository, such as those before and after a
+    change; they win over the question's.
     """
 
     id: Label | None = None
@@ -90,6 +95,7 @@ class GoldPath(Record):
     steps: tuple[Step, ...] = ()
     ordered: StrictBool = True
     from_turn: Positive | None = None
+    commits: dict[Name, Name] = Field(default_factory=dict)
 
 
 #: A step written as a list: source, relation, target.
@@ -104,6 +110,7 @@ class GoldPathForm(Form):
     steps: list[Step | Triple] = []
     ordered: StrictBool = True
     from_turn: Positive | None = None
+    commits: dict[Name, Name] = {}
 
 
 class RelevantForm(Form):
@@ -231,6 +238,7 @@ GoldPaths = Annotated[
     tuple[GoldPath, ...],
     BeforeValidator(gold_paths, json_schema_input_type=list[GoldPathForm | list[Id] | list[Step | Triple]] | None),
 ]
+Absent = Annotated[tuple[Step, ...], BeforeValidator(absent_edges, json_schema_input_type=list[Step | Triple] | None)]
 Gains = Annotated[
     dict[Name, Number],
     BeforeValidator(gains, json_schema_input_type=dict[Name, Number] | list[Id | RelevantForm] | None),
@@ -309,6 +317,13 @@ class Question(Record):
     criteria, rubric
         What the answer must say or do, and must not; and how a judge reads these criteria. A rubric alone is one
         criterion, which the answer must meet.
+    answerable, why_not
+        Whether there is an answer, which null means too; and why there is none. The right response to a question
+        without an answer is to decline. It has no gold path.
+    absent
+        Edges that don't exist, such as one that a false premise takes for granted.
+    principal
+        Who asks; a row of ``access.jsonl`` says what it may read.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -347,6 +362,10 @@ class Question(Record):
     relevant_texts: tuple[Text, ...] = ()
     criteria: tuple[Criterion, ...] = ()
     rubric: Text | None = None
+    answerable: StrictBool | None = None
+    why_not: WhyNot | None = None
+    absent: Absent = ()
+    principal: Label | None = None
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:
@@ -354,8 +373,8 @@ class Question(Record):
         return with_gold(given)
 
     @model_validator(mode="after")
-    def _in_its_session(self) -> Self:
-        checked_turn(self)
+    def _checked(self) -> Self:
+        checked_question(self)
         return self
 
 
@@ -524,6 +543,7 @@ class Answer(Record):
     the record, which an import writes; ``evaluate`` repeats each once per run, with the number of its records.
     ``walked_before`` are the edges that the earlier turns of the question's session walked, each with its turn as
     ``path``; absent or null if a turn's are unknown. ``graphkit run`` and ``graphkit import`` write them.
+    ``abstained`` says whether the system declined to answer, and ``confidence`` how sure it was, on any scale.
     ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't follow from
     ``retrieved``. An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields of the
     record as an object. ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the
@@ -544,6 +564,8 @@ class Answer(Record):
     ordered: StrictBool = True
     walked_before: tuple[TraversalStep, ...] | None = None
     answer: StrictStr | None = Field(default=None, validation_alias=_names(ANSWER, "answer"))
+    abstained: StrictBool | None = Field(default=None, validation_alias=_names(ANSWER, "abstained"))
+    confidence: Finite | None = None
     citations: Citations = ()
     evidence_files: tuple[Label, ...] | None = None
     latency_ms: Amount | None = Field(default=None, validation_alias=_names(ANSWER, "latency_ms"))

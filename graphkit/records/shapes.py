@@ -101,6 +101,15 @@ def gold_paths(value: Any) -> Any:
     return [_gold_path(path) for path in value]
 
 
+def absent_edges(value: Any) -> Any:
+    """Convert edges that don't exist to a list of steps; each may be written as a triple."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise ValueError("absent edges must be a list")
+    return [_step(step) for step in value]
+
+
 def _gold_path(path: Any) -> Any:
     if isinstance(path, dict):
         steps = path.get("steps")
@@ -339,8 +348,19 @@ def with_gold(given: Any) -> Any:
     return found
 
 
-def checked_turn(question: Any) -> None:
-    """Refuse a place in a session, a gold path of no earlier turn, or a criterion of neither kind, by a ValueError."""
+def checked_question(question: Any) -> None:
+    """Raise ValueError for fields that contradict each other.
+
+    Refused are a turn without a session, a path from no earlier turn, a criterion of neither kind, gold paths of a
+    question without an answer, and a reason why there is none for a question that has one.
+    """
+    if question.answerable is False:
+        if question.paths:
+            raise ValueError(
+                "a question with answerable: false has no gold path; list edges that don't exist as absent"
+            )
+    elif question.why_not is not None:
+        raise ValueError("why_not needs answerable: false")
     turn = question.turn
     if turn is not None and question.session is None:
         raise ValueError("a turn needs the session that it belongs to")

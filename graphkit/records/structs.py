@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from graphkit.errors import InputError
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, LONGEST_WAIT, WIDEST
 from graphkit.records.arguments import checked_arguments
-from graphkit.records.shapes import checked_turn, forwards
+from graphkit.records.shapes import checked_question, forwards
 
 # The models are imported only when a record needs them; lines in the canonical spelling don't.
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults
     steps: list[StepStruct] = []
     ordered: bool = True
     from_turn: Positive | None = None
+    commits: dict[Name, Name] = {}
 
 
 class ComponentStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
@@ -135,10 +136,14 @@ class QuestionStruct(Struct, gc=False):
     relevant_texts: list[Text] = []
     criteria: list[CriterionStruct] = []
     rubric: Text | None = None
+    answerable: bool | None = None
+    why_not: Literal["no path", "not in the set", "false premise", "not allowed", "other version"] | None = None
+    absent: list[StepStruct] = []
+    principal: Label | None = None
 
     def __post_init__(self) -> None:
-        if self.turn is not None or self.paths or self.criteria:
-            checked_turn(self)
+        if self.turn is not None or self.paths or self.criteria or self.answerable is False or self.why_not:
+            checked_question(self)
 
 
 class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):
@@ -191,6 +196,8 @@ class AnswerStruct(Struct, gc=False):
     ordered: bool = True
     walked_before: list[TraversalStepStruct] | None = None
     answer: str | None = None
+    abstained: bool | None = None
+    confidence: float | None = None
     citations: list[Label] = []
     evidence_files: list[Label] | None = None
     latency_ms: Amount | None = None
@@ -239,8 +246,8 @@ def turn_backward_steps(record: QuestionStruct | AnswerStruct) -> None:
                 step.source, step.relation, step.target = step.target, along, step.source
                 step.source_commit, step.target_commit = step.target_commit, step.source_commit
         return
-    for path in record.paths:
-        for gold in path.steps:
+    for steps in (record.absent, *(path.steps for path in record.paths)):
+        for gold in steps:
             if (along := forwards(gold.relation)) is not None:
                 gold.source, gold.relation, gold.target = gold.target, along, gold.source
 

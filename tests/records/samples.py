@@ -63,6 +63,7 @@ ALIASES = [
     (Answer, "retrieved", ("chunks", "retrieved_chunks"), ["a"]),
     (Answer, "traversal", ("retrieved_paths",), [["a", "b"]]),
     (Answer, "answer", ("response",), "yes"),
+    (Answer, "abstained", ("declined",), True),
     (Answer, "latency_ms", ("latency",), 1.5),
     (Answer, "prompt_tokens", ("input_tokens",), 3),
     (Answer, "output_tokens", ("completion_tokens",), 3),

@@ -51,7 +51,11 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "code_language": ("python", "javascript"),
     "criteria": ([{"must": "a"}, {"must_not": {"id": "x"}}], [{"must_not": "a"}, {"must_not": {"id": "x"}}]),
     "rubric": ("a", "b"),
+    "absent": ([STEP], [OTHER]),
+    "principal": ("web-team", "db-team"),
 }
+#: The fields of a question without an answer, which has no gold path.
+UNANSWERABLE = ("answerable", "why_not")
 WHOLE = {name: value for name, (value, _) in FIELDS.items()}
 SAID = ("id", "question", "category", "difficulty", "group", "split", "session", "turn")
 
@@ -63,7 +67,7 @@ def read(fields: dict[str, Any]) -> QuestionStruct:
     return struct_of(QuestionStruct, record)
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(QuestionStruct)])
+@pytest.mark.parametrize("name", [one.name for one in fields(QuestionStruct) if one.name not in UNANSWERABLE])
 def test_gold_is_all_but_what_a_question_says_and_is_called(name: str) -> None:
     """Each field of gold changes the hash, and so does its absence; other fields don't."""
     whole, changed = gold_hash(read(WHOLE)), gold_hash(read({**WHOLE, name: FIELDS[name][1]}))
@@ -72,6 +76,15 @@ def test_gold_is_all_but_what_a_question_says_and_is_called(name: str) -> None:
         gone = ("session", "turn") if name == "session" else (name,)  # a turn needs its session
         without = gold_hash(read({key: value for key, value in WHOLE.items() if key not in gone}))
         assert (without == whole) == (name in SAID)
+
+
+def test_whether_there_is_an_answer_is_gold() -> None:
+    """A question without an answer, and each reason for it, has a hash of its own; that there is one is the default."""
+    plain = {"id": "q", "question": "?"}
+    assert gold_hash(read({**plain, "answerable": True})) == gold_hash(read(plain))
+    reasons = (None, "no path", "false premise")
+    none = [gold_hash(read({**plain, "answerable": False, "why_not": reason})) for reason in reasons]
+    assert len({gold_hash(read(plain)), *none}) == 4
 
 
 def test_the_spelling_does_not_count() -> None:

@@ -233,6 +233,13 @@ def test_forms_of_gold_paths() -> None:
     assert question(paths=None).paths == ()
 
 
+def test_forms_of_absent_edges() -> None:
+    """An edge that doesn't exist is an object or a triple, and may be written backwards."""
+    (first, second) = question(absent=[TRIPLES[0], {"source": "x:c", "relation": "~S", "target": "x:b"}]).absent
+    assert [(one.source, one.relation, one.target) for one in (first, second)] == [tuple(one) for one in TRIPLES]
+    assert question(absent=None).absent == ()
+
+
 def test_forms_of_relevant_ids() -> None:
     """Relevant ids are a map of gains, a list of ids, or a list of objects."""
     assert question(relevant={"a": 2, "b": 0.5}).relevant == {"a": 2.0, "b": 0.5}
@@ -348,6 +355,14 @@ def test_commits_of_a_compatibility_row() -> None:
         {"gold_answers": [1]},
         {"evidence_sets": [[]]},
         {"evidence_sets": ["a"]},
+        {"answerable": "no"},
+        {"why_not": "no path"},
+        {"answerable": True, "why_not": "no path"},
+        {"answerable": False, "why_not": "unknown"},
+        {"answerable": False, "paths": [["a", "b"]]},
+        {"absent": "a"},
+        {"absent": [["a", "b"]]},
+        {"paths": [{"steps": [], "commits": {"x": 3}}]},
     ],
     ids=str,
 )
@@ -377,6 +392,9 @@ def test_question_is_strict(fields: dict[str, Any]) -> None:
         {"prompt_tokens": 1.5},
         {"model_calls": -1},
         {"answer": 3},
+        {"abstained": "yes"},
+        {"confidence": "0.5"},
+        {"confidence": float("nan")},
         {"error": 3},
         {"tool_calls": "read"},
         {"tool_calls": [3]},
