@@ -15,10 +15,10 @@ from benchmarks.files import dataset
 from benchmarks.results import Line, spaced, write
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.plugins.systems.importing import system_of
+from graphkit.plugins.systems.runner import Limits
+from graphkit.plugins.systems.session import Plan, Session, plan
 from graphkit.records.models import Question
-from graphkit.systems.importing import system_of
-from graphkit.systems.runner import Limits
-from graphkit.systems.session import Plan, Session, plan
 
 CONCURRENCY = Limits().concurrency
 WAIT = 0.001

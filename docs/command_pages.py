@@ -13,7 +13,7 @@ import typer
 from graphkit.cli.app import SECTIONS, app
 from graphkit.cli.base import HomeOptions, JsonOptions, StoreOptions
 from graphkit.cli.options import AutoLogOptions
-from graphkit.cli.plugin_commands import plugin_commands, section_of
+from graphkit.cli.plugin_commands import plugin_commands, section_of, usable_commands
 from graphkit.readers.known_formats import formats
 from graphkit.records.plugins import plugin_of
 
@@ -66,7 +66,8 @@ def shown_commands() -> Iterator[tuple[str, list[ShownCommand]]]:
     for section, names in SECTIONS.items():
         sections[TITLES[section]] = [(name,) for name in names]
     for group in ((), *((name,) for names in SECTIONS.values() for name in names)):
-        for name, point in plugin_commands(" ".join(group)).items():
+        for name in usable_commands(" ".join(group)):
+            point = plugin_commands(" ".join(group))[name]
             title = TITLES.get(section_of(point), f"Plug-in {plugin_of(point)}")
             sections.setdefault(title, []).append((*group, name))
     for title, named in sections.items():

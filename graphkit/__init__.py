@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from graphkit.plugins.sandbox.execution_files import read_executions
     from graphkit.plugins.sandbox.execution_nodes import load_executions
     from graphkit.plugins.sandbox.executions import Execution
+    from graphkit.plugins.systems.context import Context
+    from graphkit.plugins.systems.runner import Limits
+    from graphkit.plugins.systems.session import RunSummary, run_systems
     from graphkit.records.models import (
         Answer,
         Artifact,
@@ -77,9 +80,6 @@ if TYPE_CHECKING:
     from graphkit.scoring.options import EvaluationOptions
     from graphkit.scoring.results import Evaluation
     from graphkit.scoring.results_folder import ResultsFolder, read_results
-    from graphkit.systems.context import Context
-    from graphkit.systems.runner import Limits
-    from graphkit.systems.session import RunSummary, run_systems
 
 __version__ = "0.1.0"
 
@@ -125,9 +125,9 @@ _HOMES = {
     "graphkit.analysis.layers": ("Scorecard", "score_layers"),
     "graphkit.files.dataset": ("Dataset",),
     "graphkit.plugins.compare.summaries": ("ScoreSummary", "summarize"),
-    "graphkit.systems.context": ("Context",),
-    "graphkit.systems.runner": ("Limits",),
-    "graphkit.systems.session": ("RunSummary", "run_systems"),
+    "graphkit.plugins.systems.context": ("Context",),
+    "graphkit.plugins.systems.runner": ("Limits",),
+    "graphkit.plugins.systems.session": ("RunSummary", "run_systems"),
     "graphkit.graph.datasets": ("load",),
     "graphkit.graph.failures": ("failures",),
     "graphkit.graph.opening": ("open_store",),

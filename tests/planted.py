@@ -105,10 +105,10 @@ DEFECTS = (
     ),
     Defect(
         "lock of a run",
-        "graphkit/systems/runfile.py",
+        "graphkit/plugins/systems/runfile.py",
         "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)",
         "fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)",
-        ("tests/cli/test_run_resuming.py", "tests/systems"),
+        ("tests/plugins/systems/test_run_resuming.py", "tests/plugins/systems"),
     ),
     Defect(
         "digest of a file",
@@ -161,10 +161,10 @@ DEFECTS = (
     ),
     Defect(
         "retries of a system",
-        "graphkit/systems/runner.py",
+        "graphkit/plugins/systems/runner.py",
         "for attempt in range(self.limits.retries + 1):",
         "for attempt in range(max(1, self.limits.retries)):",
-        ("tests/systems/test_runner.py",),
+        ("tests/plugins/systems/test_runner.py",),
     ),
     Defect(
         "gold of a public data set",

@@ -135,14 +135,13 @@ MAY_IMPORT = {
     "database": {"errors", "records"},
     "readers": {"errors", "records", "files"},
     "imports": {"errors", "records", "files", "shards", "database", "readers"},
-    "systems": {"errors", "records", "files", "shards"},
     "graph": {"errors", "records", "files", "measures", "database"},
     "scoring": {"errors", "records", "files", "shards", "measures", "database", "graph"},
     "analysis": {"errors", "records", "files", "shards", "measures", "database", "graph", "scoring"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "cli": {
         *("errors", "records", "files", "measures", "database", "shards", "readers", "imports"),
-        *("systems", "graph", "scoring", "analysis", "report"),
+        *("graph", "scoring", "analysis", "report"),
     },
 }
 
@@ -192,7 +191,7 @@ def test_no_module_goes_around_the_rules() -> None:
 @pytest.mark.parametrize(
     ("code", "found"),
     [
-        ('importlib.import_module("graphkit.plugins.judging.baseline")', {"graphkit.plugins.judging.baseline"}),
+        ('importlib.import_module("graphkit.plugins.training.baseline")', {"graphkit.plugins.training.baseline"}),
         ('import_module(f"graphkit.plugins.{name}")', {"graphkit.plugins."}),
         ('import_module(".plugins.judging", "graphkit")', {".plugins.judging"}),
         ("from graphkit import why", {"graphkit.why"}),
@@ -351,6 +350,7 @@ def test_plugins_join_sections_of_the_core(tmp_path: Path) -> None:
     assert not {*joining} & {*sections}
     assert sections[: len(SECTIONS)] == [*SECTIONS]
     begins = {section: next(at for at, line in enumerate(lines) if line.startswith(section)) for section in SECTIONS}
+    assert lines[begins["start"] + 1].split()[:2] == ["run", "Ask"]  # before demo: its plug-in states FIRST
     assert lines[begins["understand"] + 3].split()[:2] == ["history", "List"]
     assert lines[begins["more"] + 2].split()[:2] == ["completion", "Print"]
     headed = [at for at, line in enumerate(lines) if line[:1].strip()]
@@ -476,6 +476,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
         ("evaluate", RUNS[1], "--no-store", "--min-kappa", "0.5"),
         ("run", SHOP, "--condition", "training"),
     ]
+    asked["training"] += [("run", SHOP, "--condition", "training")]
     asked["embedded"] += [("load", SHOP, "--bulk"), ("load", SHOP), ("load", SHOP, "--neo4j-uri", "bolt://127.0.0.1:9")]
     env = environment({"PYTHONDONTWRITEBYTECODE": ""})
     command = [sys.executable, "-P", "-c", WITHOUT_EACH, str(copied)]
@@ -518,6 +519,7 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
     assert "a log of another form needs the plug-in mapping, which isn't there" in without["mapping"][1].err
     missing = [
         *(("cluster", "--on dask", -1), ("judging", "--condition training", -1), ("judging", "--min-kappa", -2)),
+        ("training", "--condition training", -1),
         ("workbooks", "reading scores.xlsx", -1),
         ("limits", "a gate on a percentile", -1),
     ]

@@ -15,6 +15,7 @@ __all__ = [
     "options",
     "progress",
     "report",
+    "scorecards",
     "tables",
 ]
 

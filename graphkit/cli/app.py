@@ -31,7 +31,7 @@ DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 #: The commands of the core by what a person wants, in the order of the help. Plug-ins add theirs,
 #: to one of these sections or to one of their own (:func:`graphkit.cli.plugin_commands.section_of`).
 SECTIONS = {
-    "start": ("import", "run"),
+    "start": ("import",),
     "score": ("evaluate", "load-scores"),
     "understand": ("why", "failures", "report"),
     "compare": (),

@@ -58,15 +58,21 @@ def section_of(point: EntryPoint) -> str:
     """
     from graphkit.records.plugins import plugin_of
 
-    folder = import_module(".".join(point.module.split(".")[:3]))
-    return str(getattr(folder, "SECTION", plugin_of(point)))
+    return str(_stated(point, "SECTION", plugin_of(point)))
+
+
+def _stated(point: EntryPoint, name: str, default: object) -> object:
+    return getattr(import_module(".".join(point.module.split(".")[:3])), name, default)
 
 
 def usable_commands(group: str = "") -> list[str]:
-    """Return the names of the commands of plug-ins that are there and can be imported."""
-    found = []
-    for name in plugin_commands(group):
+    """Return the names of the commands of plug-ins that are there and can be imported.
+
+    They are in the order of their names, but those of a plug-in that states ``FIRST = True`` come first.
+    """
+    found, points = [], plugin_commands(group)
+    for name in points:
         with suppress(InputError):
             plugin_command(name, group)
             found.append(name)
-    return found
+    return sorted(found, key=lambda name: not _stated(points[name], "FIRST", False))

@@ -15,6 +15,7 @@ __all__ = [
     "known_ids",
     "leftovers",
     "loopback",
+    "made",
     "outputs",
     "parquet",
     "person_grades",

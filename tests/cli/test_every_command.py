@@ -20,17 +20,17 @@ import graphkit as package
 from graphkit.cli.app import app
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES, measure_kinds
-from graphkit.plugins.judging.baseline import DEFAULT_MODEL, baseline
 from graphkit.plugins.judging.commands.grade import JUDGE
 from graphkit.plugins.judging.grading.grade_run import GradingOptions
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
 from graphkit.plugins.judging.trust import spot_check
 from graphkit.plugins.judging.trust.consistency import REPEAT
+from graphkit.plugins.systems import session
+from graphkit.plugins.systems.runner import Limits
+from graphkit.plugins.training.baseline import DEFAULT_MODEL, baseline
 from graphkit.readers.known_formats import formats
 from graphkit.records.schemas import RECORDS
 from graphkit.scoring import intervals
-from graphkit.systems import session
-from graphkit.systems.runner import Limits
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Process, Row, environment, inside, tiny, write_lines
 from tests.helpers.invocations import commands

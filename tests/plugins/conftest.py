@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the commands."""
+"""Fixtures for the tests of several plug-ins."""
 
 from __future__ import annotations
 

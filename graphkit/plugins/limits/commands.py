@@ -14,7 +14,7 @@ from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.plugins.limits.run_budget import RunBudget
-    from graphkit.systems.session import Session
+    from graphkit.plugins.systems.session import Session
 
 
 def _time(text: str) -> float:

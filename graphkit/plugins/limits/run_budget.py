@@ -11,9 +11,9 @@ from typing import NamedTuple
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
+from graphkit.plugins.systems.session import Session
 from graphkit.records.models import Answer
 from graphkit.records.structs import AnswerStruct
-from graphkit.systems.session import Session
 
 #: Seconds between two looks whether the first cost is known.
 _PAUSE = 0.02

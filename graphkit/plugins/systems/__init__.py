@@ -1,4 +1,6 @@
-"""Systems under evaluation: loaded by name, run over questions, and their answers kept as records."""
+"""Systems under evaluation: loaded by name, run over the questions, and their answers kept as runs."""
 
-#: The modules that plug-ins may import.
-__all__ = ["context", "importing", "run_tasks", "runner", "session"]
+#: The section of `graphkit --help` in which its command stands.
+SECTION = "start"
+#: It stands there before those of other plug-ins.
+FIRST = True

@@ -17,10 +17,10 @@ from graphkit.errors import InputError
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
+    from graphkit.plugins.systems.importing import System
+    from graphkit.plugins.systems.runner import CallBudget, Limits
+    from graphkit.plugins.systems.session import Plan, RunSummary, Session
     from graphkit.records.usage import Prices
-    from graphkit.systems.importing import System
-    from graphkit.systems.runner import CallBudget, Limits
-    from graphkit.systems.session import Plan, RunSummary, Session
 
 #: The exit codes after Ctrl-C, as in shells, and of a run that a limit stopped.
 INTERRUPTED, STOPPED = 130, 1
@@ -69,7 +69,7 @@ class TryOptions:
 
     def limits(self) -> Limits:
         """Return the options of the library."""
-        from graphkit.systems.runner import Limits
+        from graphkit.plugins.systems.runner import Limits
 
         return Limits(self.concurrency, self.timeout, self.retries)
 
@@ -130,9 +130,9 @@ def run(
     from contextlib import redirect_stdout
 
     from graphkit.files.dataset import Dataset
+    from graphkit.plugins.systems.importing import load_system, repeated, unique
+    from graphkit.plugins.systems.session import Session, plan, require_answers
     from graphkit.scoring.chosen_questions import ChosenQuestions
-    from graphkit.systems.importing import load_system, repeated, unique
-    from graphkit.systems.session import Session, plan, require_answers
 
     systems, conditions = what.system or [], what.condition or []
     if not systems and not conditions:
@@ -171,7 +171,7 @@ def run(
 
 def _condition(text: str, baselines: Mapping[str, Condition], limits: Limits) -> System:
     """Return the system of a condition: by its name one that a plug-in adds, or any other as ``--system`` names it."""
-    from graphkit.systems.importing import load_system
+    from graphkit.plugins.systems.importing import load_system
 
     if text in baselines:
         return baselines[text].system(limits)

@@ -19,6 +19,10 @@ from typing import Any, Protocol, runtime_checkable
 from graphkit.errors import InputError
 from graphkit.files.problems import Ignored, Problems
 from graphkit.files.reading import parse_record
+from graphkit.plugins.systems.answers import line_of
+from graphkit.plugins.systems.context import Context
+from graphkit.plugins.systems.importing import System, load_system
+from graphkit.plugins.systems.runner import CallBudget, Limits, Runner, Task, in_turns
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Prices
 from graphkit.shards.chunks import chunk_size
@@ -26,10 +30,6 @@ from graphkit.shards.driver_link import DriverLink
 from graphkit.shards.driver_service import Contact, Handler, serving
 from graphkit.shards.event_loop import call_in_thread
 from graphkit.shards.work import in_order
-from graphkit.systems.answers import line_of
-from graphkit.systems.context import Context
-from graphkit.systems.importing import System, load_system
-from graphkit.systems.runner import CallBudget, Limits, Runner, Task, in_turns
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class _AskingTask:
 
 @dataclass
 class RunnerOnExecutor:
-    """Runs tasks in the workers of an executor, as :class:`~graphkit.systems.runner.Runner` does in this process.
+    """Runs tasks in the workers of an executor, as :class:`graphkit.plugins.systems.runner.Runner` does in one process.
 
     Attributes
     ----------

@@ -16,11 +16,11 @@ from graphkit.files.leftovers import held_file, sweep
 from graphkit.files.made import note_of_run, now
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
+from graphkit.plugins.systems.answers import line_of
 from graphkit.records.models import Answer
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Figures, figures_of
 from graphkit.records.words import counted
-from graphkit.systems.answers import line_of
 
 
 class RunFile:

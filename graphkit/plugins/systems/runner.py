@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from graphkit.files.problems import Problems
+from graphkit.plugins.systems.answers import answer_of, failed_answer
+from graphkit.plugins.systems.context import Context
+from graphkit.plugins.systems.importing import System
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Prices
 from graphkit.shards.event_loop import call_in_thread, in_parallel
-from graphkit.systems.answers import answer_of, failed_answer
-from graphkit.systems.context import Context
-from graphkit.systems.importing import System
 
 #: Seconds after which an event loop that doesn't react counts as blocked.
 _PATIENCE = 1.0

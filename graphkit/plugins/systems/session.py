@@ -16,6 +16,11 @@ from graphkit.files.assets import refuse_bundled
 from graphkit.files.dataset import Dataset
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
+from graphkit.plugins.systems.context import Context
+from graphkit.plugins.systems.importing import System, repeated, run_name, system_of
+from graphkit.plugins.systems.runfile import RunFile
+from graphkit.plugins.systems.runner import CallBudget, Limits, Runner, Task
+from graphkit.plugins.systems.sampling import margin, sample
 from graphkit.records.models import Answer, Question
 from graphkit.records.notebook_html import block
 from graphkit.records.sessions import walked_before
@@ -23,11 +28,6 @@ from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
 from graphkit.records.words import counted
 from graphkit.shards import event_loop
-from graphkit.systems.context import Context
-from graphkit.systems.importing import System, repeated, run_name, system_of
-from graphkit.systems.runfile import RunFile
-from graphkit.systems.runner import CallBudget, Limits, Runner, Task
-from graphkit.systems.sampling import margin, sample
 
 #: A function to call with each new record.
 Advance = Callable[[Answer], None]
@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def margin(self) -> float:
-        """The margin of error of a share over the sample, see :func:`~graphkit.systems.sampling.margin`."""
+        """The margin of error of a share over the sample, see :func:`~graphkit.plugins.systems.sampling.margin`."""
         return margin(len(self.questions), self.of)
 
     @property
@@ -265,9 +265,9 @@ class Session:
         return done
 
     def _run_on(self, on: str | Executor, resources: Mapping[str, float], keep: Callable[[Task, Answer], None]) -> None:
+        from graphkit.plugins.systems.run_tasks import RunnerOnExecutor
         from graphkit.shards.driver_service import driver_host
         from graphkit.shards.executors import opened_executor
-        from graphkit.systems.run_tasks import RunnerOnExecutor
 
         host = driver_host(on)
         with opened_executor(on, resources=resources) as executor:

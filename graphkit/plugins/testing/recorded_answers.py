@@ -15,11 +15,11 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file, stored_blocks
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
+from graphkit.plugins.systems.importing import System
+from graphkit.plugins.systems.runner import Limits
+from graphkit.plugins.systems.session import DEFAULT_K, Plan, Session, plan
 from graphkit.records.models import Question
 from graphkit.records.words import counted
-from graphkit.systems.importing import System
-from graphkit.systems.runner import Limits
-from graphkit.systems.session import DEFAULT_K, Plan, Session, plan
 
 #: The ending of the note on who made a run.
 _MAKER = ".made-by"

@@ -12,15 +12,15 @@ import pytest
 from graphkit.errors import InputError, did_you_mean, missing_file
 from graphkit.files.assets import command_text, located
 from graphkit.files.dataset import Dataset
+from graphkit.plugins.systems.importing import System, load_system, run_name, system_of
+from graphkit.plugins.systems.runner import Limits
+from graphkit.plugins.systems.session import DEFAULT_K, source_of
 from graphkit.plugins.testing.recorded_answers import SystemUnderTest
 from graphkit.plugins.testing.recorded_grades import AskedJudge, asked_judge
 from graphkit.plugins.testing.suites import GivenRun, Suite
 from graphkit.plugins.testing.thresholds import GivenThresholds
 from graphkit.records.option_values import bound
 from graphkit.records.unanswered import FailedAs
-from graphkit.systems.importing import System, load_system, run_name, system_of
-from graphkit.systems.runner import Limits
-from graphkit.systems.session import DEFAULT_K, source_of
 
 #: How a system is asked, each with its least value.
 _LIMITS: Mapping[str, float] = {"concurrency": 1, "timeout": 0.001, "retries": 0, "backoff": 0}

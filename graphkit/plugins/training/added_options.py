@@ -10,8 +10,8 @@ from graphkit.cli.base import option
 from graphkit.plugins.judging.commands.grade import BASE_URL
 
 if TYPE_CHECKING:
-    from graphkit.systems.importing import System
-    from graphkit.systems.runner import Limits
+    from graphkit.plugins.systems.importing import System
+    from graphkit.plugins.systems.runner import Limits
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class TrainingOptions:
 
     def system(self, limits: Limits) -> System:
         """Return the baseline as a system."""
-        from graphkit.plugins.judging.baseline import baseline, read_prompt
+        from graphkit.plugins.training.baseline import baseline, read_prompt
 
         prompt = read_prompt(self.prompt)
         limit = limits.timeout

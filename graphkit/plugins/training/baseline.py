@@ -16,11 +16,11 @@ from graphkit.plugins.judging.judges.known_judges import ANTHROPIC, backend_of, 
 from graphkit.plugins.judging.llm.prices import PriceTable, estimated_tokens
 from graphkit.plugins.judging.llm.requests import ABOUT, Block, Model, ModelError, Request, Turn
 from graphkit.plugins.judging.llm.shared_model import ASK, RemoteModel, SharedModel
+from graphkit.plugins.systems.context import Context
+from graphkit.plugins.systems.importing import System
+from graphkit.plugins.systems.run_tasks import Served
 from graphkit.records.models import Question
 from graphkit.records.usage import Prices
-from graphkit.systems.context import Context
-from graphkit.systems.importing import System
-from graphkit.systems.run_tasks import Served
 
 #: The value of ``--condition`` for this baseline, which answers from the model's training.
 TRAINING = "training"

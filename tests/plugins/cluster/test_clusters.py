@@ -24,11 +24,11 @@ from graphkit.files.problems import Problems
 from graphkit.imports.importer import import_log
 from graphkit.plugins.compare.score_file_pairs import compare_scores
 from graphkit.plugins.judging.grading.grade_run import grade
+from graphkit.plugins.systems.session import run_systems
 from graphkit.shards.executors import opened_executor
 from graphkit.shards.inputs import shard_lines, shards_of
 from graphkit.shards.locations import Location
 from graphkit.shards.work import ShardTask, finished_parts, in_order, key_of
-from graphkit.systems.session import run_systems
 from tests.helpers.absent import absent
 from tests.helpers.cli import Graph
 from tests.helpers.datasets import generate, write_jsonl

@@ -16,14 +16,14 @@ import pytest
 import graphkit
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
+from graphkit.plugins.systems.answers import UnusableAnswerError, answer_of, failed_answer, line_of
+from graphkit.plugins.systems.context import Context
+from graphkit.plugins.systems.importing import system_of
+from graphkit.plugins.systems.runfile import RunFile
+from graphkit.plugins.systems.runner import Limits, Runner, Task
+from graphkit.plugins.systems.sampling import margin, sample, shares
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Figures, Spread, projected, summarised
-from graphkit.systems.answers import UnusableAnswerError, answer_of, failed_answer, line_of
-from graphkit.systems.context import Context
-from graphkit.systems.importing import system_of
-from graphkit.systems.runfile import RunFile
-from graphkit.systems.runner import Limits, Runner, Task
-from graphkit.systems.sampling import margin, sample, shares
 from tests.helpers.cli import tiny
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.plugins.systems.sampling import sample
 from graphkit.records.models import Question
-from graphkit.systems.sampling import sample
 from tests.helpers.cli import Row, inside, tiny
 from tests.helpers.datasets import read_jsonl
 
