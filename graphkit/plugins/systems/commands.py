@@ -77,10 +77,6 @@ class TryOptions:
 class CallLimits(Protocol):
     """Limits on the calls of a run, with their options, by a plug-in (entry points of ``graphkit.options.run``)."""
 
-    def counted(self, session: Session) -> bool:
-        """Print how many calls there would be, if that is all that is asked for, and return whether it is."""
-        ...
-
     def budget(self) -> CallBudget | None:
         """Return what the calls may take; None without a limit."""
         ...
@@ -115,6 +111,7 @@ def run(
     drawn: SampleOptions,
     tries: TryOptions,
     limiting: dict[str, CallLimits] = added("graphkit.options.run"),
+    dry_run: bool = option("--dry-run", "Print how many calls this would make; ask nothing."),
     prices: PriceOptions,
     reading: ReadingOptions,
     workers: ExecutorOptions,
@@ -150,7 +147,8 @@ def run(
         session = Session(
             source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say
         )
-    if any(one.counted(session) for one in limiting.values()):
+    if dry_run:
+        _show_calls(session)
         return
     session.budget = next((found for one in limiting.values() if (found := one.budget()) is not None), None)
     with redirect_stdout(sys.stderr):
@@ -183,6 +181,21 @@ def _condition(text: str, baselines: Mapping[str, Condition], limits: Limits) ->
         known = "".join(f"{name}, or " for name in baselines)
         raise InputError(f"{text!r} is no condition", remedy=f"A condition is {known}name=package.module:callable.")
     return load_system(text)
+
+
+def _show_calls(session: Session) -> None:
+    """Print how many calls are left, of each run and in all, and what they cost at most if that is known."""
+    from graphkit.plugins.systems.expected_calls import expected_calls
+
+    runs, more = expected_calls(session), session.limits.retries
+    lines = [
+        f"{name}: {counted(one.calls, 'call')}, {one.kept} kept"
+        + ("" if one.most_cost is None else f", at most about {one.most_cost:.4g}")
+        for name, one in runs.items()
+    ]
+    calls = sum(one.calls for one in runs.values())
+    lines.append(f"{counted(calls, 'call')} in all" + (f", and up to {calls * more} more tries" if more else ""))
+    present(lines, {"calls": calls, "runs": {name: one._asdict() for name, one in runs.items()}})
 
 
 def _asked(

@@ -1,1 +1,1 @@
-"""Evaluations over time."""
+"""Tests of limits on a run's calls, and of gates on percentiles."""
