@@ -67,7 +67,7 @@ test-live: .venv-live/.done
 test-driver5: .venv-driver5/.done
 	GRAPHKIT_REQUIRE_LIVE=1 .venv-driver5/bin/python -m pytest -k "not newest_neo4j and not (neo4j and (test_loading or test_graph_database))" \
 		tests/database/test_connection.py tests/database/test_routing.py tests/graph/test_loading.py \
-		tests/imports/test_graph_database.py tests/database/test_beside_llama_index.py
+		tests/plugins/graphs/test_graph_database.py tests/database/test_beside_llama_index.py
 
 # Local clusters of Dask and Ray, a worker of each killed, and a real S3 server.
 test-cluster: .venv-cluster/.done

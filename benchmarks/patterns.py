@@ -86,7 +86,7 @@ ANCHORED = {
     *("execution.extraction._LABEL", "execution.extraction._SESSION", "execution.languages._NODE_PART"),
     *("execution.returned_values._HEXADECIMAL", "files.known._ELEMENT_ID", "files.tables._FORMULA"),
     *("files.json_stream._SPACE", "gold.context_bench._ROOTS", "records.diffs._HUNK", "gold.entailment_bank._PREMISE"),
-    *("gold.entailment_bank._CONCLUSION", "imports.graph_files._ADMIN", "imports.graph_records._NUMBERED"),
+    *("gold.entailment_bank._CONCLUSION", "graphs.graph_files._ADMIN", "graphs.graph_records._NUMBERED"),
     *("judges.citations._FENCE", "judges.citations._MARK", "judges.citations._NODE", "judges.citations._FILE"),
     *("judges.sentences._FENCE", "judges.sentences._ITEM", "judges.sentences._AFTER", "judges.sentences._LINE"),
     *("llm.api_client._SENDABLE", "measures.identifiers._GIVEN", "measures.own._NAME", "judges.own_rubric._NAME"),

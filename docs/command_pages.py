@@ -69,7 +69,8 @@ def shown_commands() -> Iterator[tuple[str, list[ShownCommand]]]:
         for name in usable_commands(" ".join(group)):
             point = plugin_commands(" ".join(group))[name]
             title = TITLES.get(section_of(point), f"Plug-in {plugin_of(point)}")
-            sections.setdefault(title, []).append((*group, name))
+            shown = sections.setdefault(title, [])
+            shown.insert(shown.index(group) + 1 if group in shown else len(shown), (*group, name))
     for title, named in sections.items():
         commands = [one for words in named for one in _within(_found(root, words), words)]
         yield title, [ShownCommand(words, one, found.get(words, [])) for words, one in commands]

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from graphkit.graph.failures import failures
     from graphkit.graph.opening import open_store
     from graphkit.graph.score_nodes import load_scores
-    from graphkit.imports.graph_importer import ImportedGraph, import_graph
     from graphkit.imports.importer import ImportedLog, import_log
     from graphkit.measures.base import CutMeasure, Measure, Unscored
     from graphkit.measures.case import Case
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from graphkit.plugins.compare.score_file_pairs import compare_scores
     from graphkit.plugins.compare.summaries import ScoreSummary, summarize
     from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
+    from graphkit.plugins.graphs.graph_importer import ImportedGraph, import_graph
     from graphkit.plugins.judging.grading.grade_run import GradingOptions, grade
     from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
     from graphkit.plugins.judging.verdict_files import read_verdicts
@@ -85,7 +85,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "graphkit.imports.importer": ("ImportedLog", "import_log"),
-    "graphkit.imports.graph_importer": ("ImportedGraph", "import_graph"),
+    "graphkit.plugins.graphs.graph_importer": ("ImportedGraph", "import_graph"),
     "graphkit.plugins.logs.neo4j_graphrag_searches": ("answering", "neo4j_graphrag_formatter", "record_searches"),
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),

@@ -322,7 +322,7 @@ def test_help_is_quick(command: tuple[str, ...], commands: set[str]) -> None:
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.records", "graphkit.records.words", "graphkit.cli"}
     allowed |= {"graphkit.records.option_values", "graphkit.records.plugins", "graphkit.records.references"}
-    shared = ("app", "base", "options", "plugin_commands", "streams", "tables", "terminal", "briefs", "import_graph")
+    shared = ("app", "base", "options", "plugin_commands", "streams", "tables", "terminal", "briefs")
     allowed |= {f"graphkit.cli.{name}" for name in shared} | commands
     for one in commands & ADDED:
         parts = one.split(".")
@@ -335,8 +335,7 @@ def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards"}
-    helpers |= {"asking", "briefs", "terminal"}
-    helpers |= {"import_graph", "plugin_commands"}
+    helpers |= {"asking", "briefs", "plugin_commands", "terminal"}
     assert modules == CORE | {f"graphkit.cli.{name}" for name in helpers}
 
 

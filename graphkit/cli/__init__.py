@@ -9,7 +9,6 @@ __all__ = [
     "base",
     "briefs",
     "evaluate",
-    "import_graph",
     "load",
     "main",
     "options",

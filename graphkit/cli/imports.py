@@ -19,7 +19,6 @@ from graphkit.cli.base import (
     print_problems,
     say,
 )
-from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import (
     NEW_RUN,
     NEW_RUN_DATASET,
@@ -201,9 +200,6 @@ def _tables(files: Sequence[Path], dataset: Path | None) -> bool:
             what = "this is one JSON document, and a run has a record on each line"
             raise InputError(what, where=str(file), remedy=f"`{again}` finds the fields of any log by their values.")
     return any(map(is_log_table, held))
-
-
-imports.command("graph")(import_graph)
 
 
 @contextmanager

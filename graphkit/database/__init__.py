@@ -4,6 +4,7 @@
 __all__ = [
     "access",
     "dialects",
+    "foreign",
     "settings",
     "store",
     "values",

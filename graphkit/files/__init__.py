@@ -23,6 +23,7 @@ __all__ = [
     "reading",
     "run_files",
     "score_files",
+    "spool",
     "stale_gold",
     "tables",
     "texts",

@@ -1,12 +1,11 @@
-"""Imports logs and graphs of other programs as records of a dataset."""
+"""Imports logs of other programs as records of a dataset."""
 
 #: The modules that plug-ins may import.
 __all__ = [
-    "graph_importer",
+    "import_report",
     "importer",
     "mappings",
     "names",
     "recorder",
-    "repository_sources",
     "sources",
 ]

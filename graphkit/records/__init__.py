@@ -14,6 +14,7 @@ __all__ = [
     "failed_rows",
     "fields",
     "gold",
+    "graph_parts",
     "ids",
     "json_once",
     "models",

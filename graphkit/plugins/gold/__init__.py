@@ -1,4 +1,4 @@
 """Gold of others, one file a format, and changes of a dataset's gold: proposals, decisions, migration."""
 
 #: The plug-ins that it imports.
-NEEDS = ("compare", "logs", "mapping")
+NEEDS = ("compare", "graphs", "logs", "mapping")

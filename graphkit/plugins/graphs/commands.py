@@ -57,7 +57,7 @@ def import_graph(
     replace: bool = option("--replace", "Replace the files of a graph of this name."),
 ) -> None:
     """Make the artifacts and edges of a dataset from your own graph: in Neo4j, GraphML, node-link JSON or CSV."""
-    from graphkit.imports.graph_importer import import_graph
+    from graphkit.plugins.graphs.graph_importer import import_graph
 
     made = import_graph(
         dataset,

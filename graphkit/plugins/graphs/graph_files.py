@@ -13,8 +13,8 @@ from typing import Any, Literal
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.jsonl import first_block, open_binary
 from graphkit.files.tables import columns_of, is_table, read_table
-from graphkit.imports.graphml import read_graphml
 from graphkit.imports.sources import values_of
+from graphkit.plugins.graphs.graphml import read_graphml
 from graphkit.readers.graph_names import NAMES, edge_of, is_relation_type, plain
 from graphkit.readers.json_values import identifier
 from graphkit.readers.logged import LoggedEdge

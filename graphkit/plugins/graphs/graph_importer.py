@@ -18,12 +18,12 @@ from graphkit.files.jsonl import create_binary, find_file, is_compressed
 from graphkit.files.known_ids import gold_ids
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
-from graphkit.imports.graph_files import Columns, GraphTable, edges_of_row, format_of, read_file
-from graphkit.imports.graph_records import NO_PARTS, GraphOptions, GraphRecords
-from graphkit.imports.import_report import GraphReport
 from graphkit.imports.importer import paths_of
 from graphkit.imports.names import Names, id_sources
-from graphkit.imports.repository_sources import RepositorySource
+from graphkit.plugins.graphs.graph_files import Columns, GraphTable, edges_of_row, format_of, read_file
+from graphkit.plugins.graphs.graph_records import NO_PARTS, GraphOptions, GraphRecords
+from graphkit.plugins.graphs.graph_report import GraphReport
+from graphkit.plugins.graphs.repository_sources import RepositorySource
 from graphkit.records.graph_parts import GraphEdge, GraphNode
 from graphkit.records.words import counted
 
@@ -52,7 +52,7 @@ class GraphImportOptions:
     commits
         By repository, the commit of nodes without one.
     repo_from
-        Where repositories come from (see :class:`graphkit.imports.repository_sources.RepositorySource`).
+        Where repositories come from (see :class:`graphkit.plugins.graphs.repository_sources.RepositorySource`).
     replace
         Replace the files of an existing knowledge graph.
     allow_load_csv

@@ -12,9 +12,10 @@ import msgspec
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.known_ids import HARDLY, closest
 from graphkit.files.spool import Spool
-from graphkit.imports.graph_nodes import FIELDS, NodeProperties, described
-from graphkit.imports.import_report import SHOWN, GraphReport
+from graphkit.imports.import_report import SHOWN
 from graphkit.imports.names import Names
+from graphkit.plugins.graphs.graph_nodes import FIELDS, NodeProperties, described
+from graphkit.plugins.graphs.graph_report import GraphReport
 from graphkit.readers.graph_names import first_of, plain
 from graphkit.readers.json_values import identifier, whole
 from graphkit.records.directions import KnowledgeEdges

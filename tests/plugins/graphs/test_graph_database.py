@@ -17,8 +17,8 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.problems import Problems
 from graphkit.graph.rows import artifact_row
-from graphkit.imports.graph_importer import ImportedGraph
 from graphkit.plugins.embedded.place import Layout
+from graphkit.plugins.graphs.graph_importer import ImportedGraph
 from tests.helpers import ROOT
 from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl

@@ -14,7 +14,7 @@ import graphkit as package
 from graphkit.errors import InputError
 from graphkit.files.jsonl import create_binary, raw_lines
 from graphkit.files.problems import Problems
-from graphkit.imports.graph_records import AT_SKIPPED, NO_RECORD, UNNAMED
+from graphkit.plugins.graphs.graph_records import AT_SKIPPED, NO_RECORD, UNNAMED
 from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl
 

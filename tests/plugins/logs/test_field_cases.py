@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.imports.graph_importer import import_graph
 from graphkit.imports.importer import ImportedLog, import_log
 from graphkit.measures.base import Unscored
+from graphkit.plugins.graphs.graph_importer import import_graph
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import score
 from tests.helpers.cli import inside

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import argument, command, option, present, print_problems, say
-from graphkit.cli.import_graph import NodeOptions, source_password
 from graphkit.cli.options import MAP, ON_ERROR, OnError, SecondNames
 from graphkit.errors import InputError
+from graphkit.plugins.graphs.commands import NodeOptions, source_password
 
 if TYPE_CHECKING:
     from graphkit.plugins.gold.datasets.new_dataset import NewDataset

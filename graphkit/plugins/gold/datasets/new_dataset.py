@@ -18,13 +18,13 @@ from graphkit.files.jsonl import find_file
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.imports.graph_importer import ImportedGraph, import_graph
 from graphkit.imports.names import id_sources
-from graphkit.imports.repository_sources import RepositorySource
 from graphkit.plugins.gold.datasets.given_questions import GivenQuestions, GraphNames, note_stale, with_relevant
 from graphkit.plugins.gold.datasets.placing import place_folder
 from graphkit.plugins.gold.datasets.question_fields import GOLD_KINDS, gold_kinds
 from graphkit.plugins.gold.datasets.repository_notes import repository_counts, repository_line, repository_notes
+from graphkit.plugins.graphs.graph_importer import ImportedGraph, import_graph
+from graphkit.plugins.graphs.repository_sources import RepositorySource
 from graphkit.plugins.mapping.field_maps import FieldMap
 from graphkit.records.models import Question
 from graphkit.records.path_texts import (
@@ -191,7 +191,7 @@ def create_dataset(
     map
         Fields of the rows by hand, as :class:`graphkit.plugins.mapping.field_maps.FieldMap` takes them.
     options
-        Further attributes of :class:`graphkit.imports.graph_importer.GraphImportOptions`, such as ``username``.
+        Further attributes of :class:`graphkit.plugins.graphs.graph_importer.GraphImportOptions`, such as ``username``.
 
     Raises
     ------

@@ -1,0 +1,1 @@
+"""Tests of importing graphs of others."""
