@@ -122,10 +122,12 @@ class _Shown:
             self._display.update(self._task, visible=not hidden)
 
     def __str__(self) -> str:
-        return ", ".join([f"{count:,}{self._of(kind)} {kind}" for kind, count in self._done.items()][-2:])
+        return ", ".join([f"{count:,}{self._of(kind)}" for kind, count in self._done.items()][-2:])
 
     def _of(self, kind: str) -> str:
-        return f" of {self._totals[kind]:,}" if kind in self._totals else ""
+        noun, one = kind.split(" "), self._totals.get(kind, self._done[kind]) == 1
+        total = f" of {self._totals[kind]:,}" if kind in self._totals else ""
+        return " ".join([total, noun[0].removesuffix("s") if one else noun[0], *noun[1:]])
 
     def _update(self) -> None:
         if self._display is not None and self._task is not None:

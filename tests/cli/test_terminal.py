@@ -363,6 +363,21 @@ def test_progress_of_a_second_run_begins_anew() -> None:
             assert str(shown) == said
 
 
+def test_progress_counts_one_thing_as_one() -> None:
+    """The noun follows what is counted: the total, or what is done where there is none."""
+    with shown_progress("grading") as shown:
+        expect(shown, "answers", 3)
+        shown("answers", 1)
+        shown("verdicts", 1)
+        assert str(shown) == "1 of 3 answers, 1 verdict"
+        shown("verdicts", 1)
+        assert str(shown) == "1 of 3 answers, 2 verdicts"
+    with shown_progress("loading") as shown:
+        expect(shown, "questions kept", 1)
+        shown("questions kept", 1)
+        assert str(shown) == "1 of 1 question kept"
+
+
 @pytest.mark.slow("a race of threads and forks")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_progress_goes_on_beside_forks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

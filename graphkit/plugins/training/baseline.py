@@ -130,7 +130,8 @@ class Baseline:
         except ModelError as error:
             # The record keeps the type of the error, and that of the client says more.
             raise error.__cause__ or error from None
-        context.used(prompt_tokens=reply.usage.prompt_tokens, output_tokens=reply.usage.output_tokens)
+        if (usage := reply.usage) is not None:  # unknown tokens aren't 0
+            context.used(prompt_tokens=usage.prompt_tokens, output_tokens=usage.output_tokens)
         if not reply.text.strip():
             raise NoAnswerError(f"the model returned no text (stop reason: {reply.stop_reason})")
         return {"answer": reply.text, "retrieved": [], "traversal": []}

@@ -88,10 +88,12 @@ def _show(found: CacheStats) -> None:
     print_line(f"{found.path}: {counted(found.entries, 'reply', 'replies')}, {found.size / 1e6:.1f} MB")
     if found.entries:
         rows = [
-            [name, one.entries, f"{one.bytes / 1e6:.1f}", *(getattr(one.usage, figure) for figure in USAGE)]
+            [name, one.entries, f"{one.bytes / 1e6:.1f}", *(getattr(one.usage, figure, None) for figure in USAGE)]
             for name, one in found.models.items()
         ]
         print_table(None, ["model", "replies", "MB", *_COLUMNS], rows)
+        if unmetered := sum(one.unmetered for one in found.models.values()):
+            print_line(f"the tokens of {counted(unmetered, 'reply', 'replies')} are unknown, and not in these sums")
         print_line(f"kept from {moment(found.oldest)} to {moment(found.newest)}")
     if found.hits is not None:
         print_line(f"the last grading read {found.hits} of them, and asked for {found.misses}")

@@ -37,7 +37,7 @@ class ModelBackend:
 
     client: Callable[..., ModelClient]  # opens a client that sends at most so many requests at once
     model: str | None = None  # the model that is asked for by default; None if the user must name one
-    #: The service whose models it asks; its client takes an address, a user, a time-out and a function for notes, too.
+    #: The service whose models it asks; its client takes an address, too.
     service: str | None = None
 
     def opened(
@@ -50,9 +50,9 @@ class ModelBackend:
         notify: Callable[[str], None] | None = None,
     ) -> ModelClient:
         """Open a client; one that isn't of this package's services gets the number of requests alone."""
-        named: dict[str, Any] = {"user": user, "timeout": timeout}
+        named: dict[str, Any] = {"user": user, "timeout": timeout, "notify": notify}
         if self.service is not None:
-            named |= {"base_url": base_url, "notify": notify}
+            named |= {"base_url": base_url}
         elif self.client is not _anthropic:
             named = {}
         return self.client(concurrency, **{name: value for name, value in named.items() if value is not None})

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -17,6 +17,7 @@ from graphkit.plugins.judging.judges.contract import Finding, Grader, Judge, Opi
 from graphkit.plugins.judging.judges.forms import unscored
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import TRUNCATED, Prompt, parts_of, text_of
+from graphkit.plugins.judging.llm.bodies import json_fault
 from graphkit.plugins.judging.llm.requests import ModelError, Usage
 from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.words import shortened
@@ -131,9 +132,8 @@ def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[s
     try:
         verdict = grader.verdict.model_validate_json(fenced[1] if fenced else opinion.text)
     except ValidationError as error:
-        details = error.errors(include_url=False, include_context=False, include_input=False)
-        label = "out_of_range" if all(one["type"] in _OUT_OF_RANGE for one in details) else "unreadable"
-        raise _FailureError(label, _complaint(details)) from None
+        label = "out_of_range" if all(one["type"] in _OUT_OF_RANGE for one in error.errors()) else "unreadable"
+        raise _FailureError(label, complaint(error, fenced[1] if fenced else opinion.text)) from None
     try:
         reading = grader.read(verdict, materials)
     except UnusableVerdictError as error:
@@ -142,8 +142,19 @@ def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[s
     return content, reading
 
 
-def _complaint(details: Iterable[Mapping[str, Any]]) -> str:
-    """Return how a verdict breaks its form, without quoting it."""
+def _json_fault(text: str) -> str:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return f"invalid JSON: {json_fault(error)}"
+    return "invalid JSON: it holds half a character, or a number that isn't finite"
+
+
+def complaint(error: ValidationError, text: str) -> str:
+    """Return how a reply breaks its form, without quoting it."""
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    if details[0]["type"] == "json_invalid":
+        return _json_fault(text)
     found = [f"{shortened('.'.join(map(str, one['loc']))) or 'the verdict'}: {one['msg']}" for one in details]
     more = f" (and {len(found) - _MOST_PROBLEMS} more)" if len(found) > _MOST_PROBLEMS else ""
     return "; ".join(found[:_MOST_PROBLEMS]) + more
@@ -161,7 +172,7 @@ def _verdict(
     """Return the record of a verdict, with the usage and cost of all tries."""
     last = opinions[-1] if opinions else None
     used = [one.usage for one in opinions if one.usage is not None]
-    usage = sum(used, Usage()) if used else None
+    usage = sum(used, Usage()) if used and len(used) == len(opinions) else None
     costs = [one.cost for one in opinions]
     whole = reading.findings[0] if len(reading.findings) == 1 else Finding("", None)
     known = [cost for cost in costs if cost is not None]

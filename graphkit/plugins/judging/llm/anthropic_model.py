@@ -18,6 +18,7 @@ from graphkit.plugins.judging.llm.api_client import (
     FailedAttempt,
     NotThereError,
     check_key,
+    is_metered,
     is_of_network,
     lost_attempt,
     token_count,
@@ -108,7 +109,7 @@ class AnthropicModel(ApiClient):
 
         got = await self.call(send)
         try:
-            return reply_of(got.value, got.attempts, got.lost)
+            return self._noted(reply_of(got.value, got.attempts, got.lost))
         except ValueError as error:
             raise ModelError(
                 f"{self._address} sent no message: {error}", attempts=got.attempts, lost=got.lost + 1
@@ -141,7 +142,7 @@ class AnthropicModel(ApiClient):
                 ) from None
             return self._unreachable(cause, str(error))
         if isinstance(error, ValueError | RecursionError):  # also a UnicodeError
-            return lost_attempt(f"{self._address} sent invalid JSON: {error}")
+            return lost_attempt(f"{self._address} sent invalid JSON: {bodies.json_fault(error)}")
         if isinstance(error, anthropic.AnthropicError) or is_of_network(error):
             return lost_attempt(f"{self._address}: {type(error).__name__}: {error}")
         raise error
@@ -263,8 +264,8 @@ def reply_of(message: Any, attempts: int = 1, lost: int = 0, batch: bool = False
     """Return the reply in a message of the API; raise a ValueError if the message has another form."""
     if not isinstance(message, Mapping) or message.get("type", "message") != "message":
         raise ValueError(f"it has another form: {json.dumps(message)[:200]}")
-    content, usage = message.get("content"), message.get("usage")
-    if not isinstance(content, list) or not isinstance(usage, Mapping):
+    content, usage = message.get("content"), _usage(message.get("usage"))
+    if not isinstance(content, list) or not (content or usage):
         raise ValueError(f"content or usage is missing: {json.dumps(message)[:200]}")
     texts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") == "text"]
     stop, model = message.get("stop_reason"), message.get("model")
@@ -272,13 +273,20 @@ def reply_of(message: Any, attempts: int = 1, lost: int = 0, batch: bool = False
         text=masked(without_surrogates("".join(text for text in texts if isinstance(text, str)))),
         model=masked(model) if isinstance(model, str) else "",
         stop_reason=masked(stop) if isinstance(stop, str) else None,
-        usage=Usage(
-            token_count(usage, "input_tokens"),
-            token_count(usage, "output_tokens"),
-            token_count(usage, "cache_read_input_tokens", 0),
-            token_count(usage, "cache_creation_input_tokens", 0),
-        ),
+        usage=usage,
         attempts=attempts,
         lost=lost,
         batch=batch,
+    )
+
+
+def _usage(usage: Any) -> Usage | None:
+    """Return the tokens of a reply; None if the server doesn't state them."""
+    if not is_metered(usage, "input_tokens", "output_tokens"):
+        return None
+    return Usage(
+        token_count(usage, "input_tokens"),
+        token_count(usage, "output_tokens"),
+        token_count(usage, "cache_read_input_tokens", 0),
+        token_count(usage, "cache_creation_input_tokens", 0),
     )

@@ -11,13 +11,14 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from graphkit.errors import InputError
 from graphkit.files.intake import is_too_dense
 from graphkit.plugins.judging.llm import bodies
 from graphkit.plugins.judging.llm.gate import Gate
 from graphkit.plugins.judging.llm.requests import BEFORE_REPEAT, ModelError, Reply, Request
+from graphkit.records.words import shortened
 
 #: The longest pause, in seconds, that a server may ask for.
 _LONGEST_WAIT = 300.0
@@ -87,6 +88,8 @@ class ApiClient(ABC):
         Seconds for each attempt.
     deadline
         Seconds for all attempts at one request with their pauses, except those that the rate limit asks for.
+    notify
+        Called once with each thing that the server lacks.
     """
 
     def __init__(
@@ -98,7 +101,10 @@ class ApiClient(ABC):
         deadline: float = 600.0,
         backoff: float = 0.5,
         seed: int = 0,
+        notify: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._notify = notify
+        self._unmetered = False  # whether the server was reported to state no usage
         self._timeout = timeout
         self._deadline = deadline
         self._attempts = max(1, attempts)
@@ -127,6 +133,16 @@ class ApiClient(ABC):
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def _noted(self, reply: Reply) -> Reply:
+        """Return a reply; report once that the server states no usage."""
+        if reply.usage is None and not self._unmetered:
+            self._unmetered = True
+            self._notify(
+                f"note: {self._address} doesn't state its tokens: their number and cost are unknown, and --max-cost "
+                "counts each reply as the most that it can cost"
+            )
+        return reply
 
     async def call(
         self, send: Callable[[], Awaitable[bytes]], *, repeatable: bool = True, timeout: float | None = None
@@ -268,6 +284,16 @@ def without_surrogates(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode(errors="replace").decode()
     return text
+
+
+def is_metered(usage: Any, *names: str) -> TypeGuard[Mapping[str, Any]]:
+    """Return whether a server states these numbers of tokens; else the usage of its reply is unknown.
+
+    Raise a ValueError if it states something else as its usage.
+    """
+    if usage is not None and not isinstance(usage, Mapping):
+        raise ValueError(f"usage is {shortened(repr(usage))}")
+    return usage is not None and all(usage.get(name) is not None for name in names)
 
 
 def token_count(usage: Mapping[str, Any], name: str, otherwise: int | None = None) -> int:

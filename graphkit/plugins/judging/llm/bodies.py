@@ -1,12 +1,14 @@
-"""Unpacks the bodies of a server's replies, up to a limit, since a server may send without end."""
+"""Unpacks the bodies of a server's replies, up to a limit, since a server may send without end; words their faults."""
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
 from graphkit.files.intake import OPTION, are_lifted
+from graphkit.files.json_stream import fault
 
 #: The longest unpacked reply, in bytes; the results of a batch contain many replies.
 LONGEST_REPLY = 16 << 20
@@ -17,6 +19,44 @@ _PIECE = 1 << 16
 
 #: The only encoding that the client requests and unpacks: others turn a few bytes into gigabytes at once.
 ENCODING = "gzip"
+
+
+#: What Python's decoder misses, in plain words.
+_MISSING = {
+    "Expecting value": "a value is missing",
+    "Expecting property name enclosed in double quotes": "a name in double quotes is missing",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Expecting ',' delimiter": "a comma is missing",
+    "Extra data": "more text follows",
+    "Invalid control character": "a text holds a line break or another control character",
+    "Invalid \\escape": "a backslash is followed by a character that it can't escape",
+    "Invalid \\uXXXX escape": "four hexadecimal digits are missing after \\u",
+    "Illegal trailing comma before end of object": "a comma stands before the end of an object",
+    "Illegal trailing comma before end of array": "a comma stands before the end of a list",
+}
+
+
+def json_fault(error: ValueError | RecursionError) -> str:
+    """Return why a reply can't be decoded as JSON, without quoting it.
+
+    >>> try: json.loads('{"grade": ')
+    ... except ValueError as error: json_fault(error)
+    'it ends too early'
+    """
+    if isinstance(error, UnicodeError):
+        return "it isn't UTF-8"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if not isinstance(error, json.JSONDecodeError):
+        return "a number has too many digits"
+    if not error.doc.strip():
+        return "it is empty"
+    if not error.doc[error.pos :].strip() or error.msg.startswith("Unterminated"):
+        return "it ends too early"
+    if not error.doc[: error.pos].strip():
+        return "it doesn't begin with a JSON value"
+    what, place = fault(error)
+    return f"{_MISSING.get(what, what)} at character {place + 1}"
 
 
 class ReplyTooLongError(Exception):
@@ -64,5 +104,5 @@ async def _unpacked(stream: Any) -> AsyncIterator[bytes]:
                 if unpacker.eof:
                     return
         yield unpacker.flush()
-    except zlib.error as error:
-        raise ReplyTooLongError(f"it can't be unpacked: {error}") from None
+    except zlib.error:
+        raise ReplyTooLongError("it can't be unpacked: it isn't whole gzip") from None

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from graphkit.errors import InputError
-from graphkit.plugins.judging.llm.prices import PriceTable
+from graphkit.plugins.judging.llm.prices import GIVE_A_PRICE, PriceTable, no_price
 from graphkit.plugins.judging.llm.requests import BEFORE_REPEAT, Model, ModelError, Reply, Request
 
 #: The tolerance for rounding errors in sums of prices.
@@ -90,7 +90,8 @@ class BudgetedModel:
     async def ask(self, request: Request) -> Reply:
         """Reserve the maximum cost, and return the reply.
 
-        An attempt whose reply got lost may have been charged, so it counts at its maximum cost.
+        An attempt whose reply got lost may have been charged, so it counts at its maximum cost; so does a reply whose
+        usage is unknown, or a server could pass the limit by stating none.
 
         Raise a ModelError if the request could pass the limit (``over_budget``), or got no reply. Raise an InputError
         if the price of its model is unknown.
@@ -113,8 +114,8 @@ class BudgetedModel:
         token = BEFORE_REPEAT.set(again)
         try:
             reply = await self.model.ask(request)
-            spent = budget.prices.cost(request.model, reply.usage) or 0.0
-            spent += (reply.lost - charged) * maximum
+            cost = budget.prices.cost(request.model, reply.usage)
+            spent = (maximum if cost is None else cost) + (reply.lost - charged) * maximum
         except ModelError as error:
             spent = (error.lost - charged) * maximum
             raise
@@ -128,7 +129,4 @@ class BudgetedModel:
 
 
 def _unpriced(model: str) -> InputError:
-    return InputError(
-        f"--max-cost can't be kept: the price of {model!r} is unknown",
-        remedy="Give it in a file: --prices FILE, with [models.NAME], prompt and output.",
-    )
+    return InputError(f"--max-cost can't be kept: {no_price(model)}", remedy=GIVE_A_PRICE)

@@ -29,7 +29,7 @@ _DAMAGED = (
 _NAME_ANOTHER = f"Name another: --cache FILE, or {CACHE_VARIABLE}."
 
 #: The version of the schema; graphkit refuses a file with a later one.
-_VERSION = 1
+_VERSION = 2
 
 #: Seconds to wait while another process writes.
 _PATIENCE = 30.0
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS replies (
     digest TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, answered_by TEXT NOT NULL,
     stop_reason TEXT, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
     cache_write_tokens INTEGER NOT NULL, attempts INTEGER NOT NULL, lost INTEGER NOT NULL, batch INTEGER NOT NULL,
-    kept_at REAL NOT NULL, unusable INTEGER NOT NULL DEFAULT 0
+    kept_at REAL NOT NULL, unusable INTEGER NOT NULL DEFAULT 0, metered INTEGER NOT NULL DEFAULT 1
 );
 CREATE INDEX IF NOT EXISTS replies_by_time ON replies (kept_at);
 CREATE TABLE IF NOT EXISTS uses (noted_at REAL NOT NULL, hits INTEGER NOT NULL, misses INTEGER NOT NULL);
@@ -52,9 +52,12 @@ CREATE TABLE IF NOT EXISTS batched (
 CREATE INDEX IF NOT EXISTS batched_by_batch ON batched (batch);
 """
 
+#: What makes the second form of the first: whether the tokens of a reply are known, else they are 0.
+_SECOND = "ALTER TABLE replies ADD COLUMN metered INTEGER NOT NULL DEFAULT 1"
+
 _REPLY = (
     "text, answered_by, stop_reason, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, attempts, "
-    "lost, batch"
+    "lost, batch, metered"
 )
 
 
@@ -72,7 +75,8 @@ class ModelStats:
 
     entries: int
     bytes: int
-    usage: Usage
+    usage: Usage | None  # of the replies whose server states it; None if none does
+    unmetered: int = 0  # how many replies are without
 
 
 #: The figures of a model's usage.
@@ -102,8 +106,8 @@ class CacheStats:
     def as_json(self) -> dict[str, Any]:
         """Return the statistics as JSON, with times in UTC."""
         models = {
-            name: {"entries": one.entries, "bytes": one.bytes}
-            | {figure: getattr(one.usage, figure) for figure in USAGE}
+            name: {"entries": one.entries, "bytes": one.bytes, "unmetered": one.unmetered}
+            | {figure: getattr(one.usage, figure, None) for figure in USAGE}
             for name, one in self.models.items()
         }
         return {
@@ -182,9 +186,12 @@ class ReplyCache:
                     raise
                 time.sleep(0.02)
         with self.transaction() as connection:
-            if connection.execute("PRAGMA user_version").fetchone()[0] == _VERSION:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version == _VERSION:
                 return  # another process has just created it
-            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if version == 1:
+                connection.execute(_SECOND)
+            elif connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 what = "this is no file of replies but some other database"
                 raise InputError(what, where=str(self.path), remedy=_NAME_ANOTHER)
             for statement in _TABLES.split(";"):
@@ -259,8 +266,9 @@ class ReplyCache:
         found = self.rows(query, (digest, unusable))
         if not found:
             return None
-        text, model, stop, *tokens, attempts, lost, batch = found[0]
-        return Reply(text, model, stop, Usage(*tokens), attempts, lost, cached=True, batch=bool(batch))
+        text, model, stop, *tokens, attempts, lost, batch, metered = found[0]
+        usage = Usage(*tokens) if metered else None
+        return Reply(text, model, stop, usage, attempts, lost, cached=True, batch=bool(batch))
 
     def put(self, request: Request, reply: Reply) -> None:
         """Keep a reply. A usable earlier one stays, since others may have used it."""
@@ -269,15 +277,15 @@ class ReplyCache:
 
     def insert(self, connection: sqlite3.Connection, digest: str, model: str, request: str, reply: Reply) -> None:
         """Keep a reply to a request, given as JSON, within a transaction."""
-        usage = reply.usage
+        usage = reply.usage or Usage()
         connection.execute("DELETE FROM replies WHERE digest = ? AND unusable", (digest,))
         connection.execute(
             f"INSERT OR IGNORE INTO replies (digest, model, request, {_REPLY}, kept_at) "  # noqa: S608 - names of columns
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(digest, model, request, reply.text, reply.model, reply.stop_reason),
                 *(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens),
-                *(reply.attempts, reply.lost, reply.batch, time.time()),
+                *(reply.attempts, reply.lost, reply.batch, reply.usage is not None, time.time()),
             ),
         )
 
@@ -303,10 +311,13 @@ class ReplyCache:
         """Return statistics of the file."""
         query = (
             "SELECT model, count(*), sum(length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))), "
-            "sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens) "
+            "sum(metered), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens) "
             "FROM replies GROUP BY model ORDER BY model"
         )
-        models = {model: ModelStats(count, size, Usage(*tokens)) for model, count, size, *tokens in self.rows(query)}
+        models = {
+            model: ModelStats(count, size, Usage(*tokens) if metered else None, count - metered)
+            for model, count, size, metered, *tokens in self.rows(query)
+        }
         oldest, newest = self._one("SELECT min(kept_at), max(kept_at) FROM replies")
         hits, misses = (self.rows("SELECT hits, misses FROM uses") or [(None, None)])[0]
         under_way = self._one("SELECT count(*) FROM batches WHERE ended_at IS NULL")[0]

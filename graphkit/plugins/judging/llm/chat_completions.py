@@ -24,6 +24,7 @@ from graphkit.plugins.judging.llm.api_client import (
     FailedAttempt,
     NotThereError,
     check_key,
+    is_metered,
     is_of_network,
     lost_attempt,
     token_count,
@@ -244,8 +245,6 @@ class ChatModel(ApiClient):
         The address of the server, in place of the service's own.
     user
         The name of the feature that asks, for messages.
-    notify
-        Called once with each thing that the server doesn't accept.
     limits
         Those of :class:`ApiClient`.
     """
@@ -256,7 +255,6 @@ class ChatModel(ApiClient):
         base_url: str | None = None,
         *,
         user: str | None = None,
-        notify: Callable[[str], None] = lambda _: None,
         **limits: Any,
     ) -> None:
         seconds = _OWN_SECONDS if service.own else _SECONDS
@@ -266,7 +264,7 @@ class ChatModel(ApiClient):
         except ImportError:
             remedy = "pip install 'graphkit-eval[openai]'. The judge lexical works without a model."
             raise InputError(f"{user or f'the judge {service.name}'} needs httpx2", remedy=remedy) from None
-        self._service, self._notify = service, notify
+        self._service = service
         self._place, self._key = service.reached(base_url)
         self._address = urlunsplit(self._place._replace(query=""))
         self._url = urlunsplit(self._place._replace(path=f"{self._place.path}/chat/completions"))
@@ -328,7 +326,7 @@ class ChatModel(ApiClient):
                 continue
             break
         try:
-            reply = _reply_of(got.value, attempts + got.attempts, lost + got.lost)
+            reply = self._noted(_reply_of(got.value, attempts + got.attempts, lost + got.lost))
             _check_prompt(request, reply)
         except ValueError as error:
             what = f"{self._address} sent no usable reply: {error}"
@@ -398,7 +396,7 @@ class ChatModel(ApiClient):
         if isinstance(error, httpx2.TransportError):
             return self._unreachable(error, "")
         if isinstance(error, ValueError | RecursionError):  # also a UnicodeError
-            return lost_attempt(f"{self._address} sent invalid JSON: {error}")
+            return lost_attempt(f"{self._address} sent invalid JSON: {bodies.json_fault(error)}")
         if is_of_network(error):
             return lost_attempt(f"{self._address}: {type(error).__name__}: {error}")
         raise error
@@ -495,8 +493,8 @@ def _reply_of(message: Any, attempts: int, lost: int) -> Reply:
         words = _error_in(message)[1]
         raise ValueError(f"it holds no choice: {words or json.dumps(message)[:200]}")
     said = choices[0].get("message")
-    if not isinstance(said, Mapping) or not isinstance(usage, Mapping):
-        raise ValueError(f"message or usage is missing: {json.dumps(message)[:200]}")
+    if not isinstance(said, Mapping):
+        raise ValueError(f"it holds no message: {json.dumps(message)[:200]}")
     stop, model = choices[0].get("finish_reason"), message.get("model")
     stop = _STOPS.get(stop, stop) if isinstance(stop, str) else None
     text = _text(said.get("content"))
@@ -519,11 +517,13 @@ def _text(content: Any) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _usage(usage: Mapping[str, Any], written: bool) -> Usage:
-    """Return the tokens of a reply.
+def _usage(usage: Any, written: bool) -> Usage | None:
+    """Return the tokens of a reply; None if the server doesn't state them.
 
     Some servers count thoughts in the total alone, and state no output where there is none.
     """
+    if not is_metered(usage, "prompt_tokens", *(("completion_tokens",) if written else ())):
+        return None
     prompt = token_count(usage, "prompt_tokens")
     output = token_count(usage, "completion_tokens", None if written else 0)
     total = token_count(usage, "total_tokens", prompt + output)
@@ -538,7 +538,7 @@ def _check_prompt(request: Request, reply: Reply) -> None:
     """Raise a ValueError if a server has read only a part of the prompt, as Ollama does without saying so."""
     blocks = (*request.system, *(block for turn in request.turns for block in turn.blocks))
     size = sum(len(block.text.encode(errors="replace")) for block in blocks)
-    tokens = reply.usage.prompt_tokens
+    tokens = reply.usage.prompt_tokens if reply.usage is not None else 0
     if tokens and size > max(_LONG_PROMPT, tokens * _BYTES_PER_TOKEN):
         raise ValueError(f"it read only {tokens} tokens of a prompt of {size} bytes: give it a longer context")
 

@@ -23,7 +23,7 @@ from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel, paramet
 from graphkit.plugins.judging.llm.api_client import NotThereError
 from graphkit.plugins.judging.llm.budget import Budget
 from graphkit.plugins.judging.llm.cache import ReplyCache
-from graphkit.plugins.judging.llm.requests import ModelError, Request
+from graphkit.plugins.judging.llm.requests import ModelError, Reply, Request
 from graphkit.records.words import counted
 
 #: The API's limits on one batch, with room for the JSON around the requests.
@@ -144,11 +144,15 @@ class Batches:
                 self._reserved[request.digest] = cost
             yield request
 
-    def _charge(self, digest: str, cost: float = 0.0) -> None:
-        """Charge the cost of a request, unless another process submitted it."""
+    def _charge(self, digest: str, request: Request | None = None, reply: Reply | None = None) -> None:
+        """Charge the cost of a reply, the reserve if it is unknown, unless another process submitted the request."""
         reserved = self._reserved.pop(digest, None)
-        if self.budget is not None and reserved is not None:
-            self.budget.charge(reserved, cost)
+        if self.budget is None or reserved is None:
+            return
+        cost: float | None = 0.0
+        if request is not None and reply is not None:
+            cost = self.budget.prices.cost(request.model, reply.usage, batch=True)
+        self.budget.charge(reserved, reserved if cost is None else cost)
 
     def _parts(self, requests: Iterable[Request]) -> Iterable[list[tuple[Request, dict[str, Any]]]]:
         """Yield requests with their bodies, in parts within the API's limits."""
@@ -345,8 +349,7 @@ class Batches:
             self._charge(digest)
             return
         outcome.succeeded += 1
-        cost = self.budget.prices.cost(request.model, reply.usage, batch=True) if self.budget is not None else None
-        self._charge(digest, cost or 0.0)
+        self._charge(digest, request, reply)
 
     async def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         """Yield all results of a batch that has ended. If they break off, read them again, so some come twice.

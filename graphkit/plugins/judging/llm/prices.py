@@ -29,6 +29,14 @@ _ADDED_TOKENS = 600
 _NUMBERS = ("prompt", "output", "cache_read", "cache_write", "batch")
 _FORM = "Write a price as [models.NAME] with prompt, output, and optionally cache_read, cache_write and batch."
 
+#: What to do about a model without a price, in errors and notices.
+GIVE_A_PRICE = 'Give it by --prices FILE, per million tokens: [models."NAME"], prompt = 1.0, output = 5.0.'
+
+
+def no_price(model: str) -> str:
+    """Return that the price of a model is unknown, as errors and notices say it."""
+    return f"the price of {model!r} is unknown"
+
 
 @dataclass(frozen=True)
 class PriceTable:
@@ -68,13 +76,13 @@ class PriceTable:
         found = self.models.get(model)
         return found if found is not None else self.models.get(_DATED.sub("", model))
 
-    def cost(self, model: str, usage: Usage, batch: bool = False) -> float | None:
-        """Return the cost of one reply; None if the model has no price.
+    def cost(self, model: str, usage: Usage | None, batch: bool = False) -> float | None:
+        """Return the cost of one reply; None if its usage is unknown, or the model has no price.
 
         Add up the costs of several replies, not their tokens: long prompts may have other prices.
         """
         prices = self.of(model)
-        if prices is None:
+        if prices is None or usage is None:
             return None
         cost = prices.of(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
         return cost * (prices.batch if batch else 1.0)

@@ -117,7 +117,7 @@ class Reply:
     model: str  # the model that claims to have replied
     #: The reason for the end: ``"end_turn"``, ``"max_tokens"`` (the text is cut off), ``"refusal"``, ...
     stop_reason: str | None
-    usage: Usage
+    usage: Usage | None  # None if the server states none
     attempts: int = 1  # how often the request was sent until this reply came
     lost: int = 0  # how many of these attempts may have been charged without a reply: those that timed out or broke off
     cached: bool = False  # whether it comes from the local cache, so that its usage was paid before

@@ -73,7 +73,8 @@ class RemoteModel:
         answer = await asyncio.wrap_future(self.send(ASK, call))
         if (failed := answer.get("failed")) is None:
             reply = answer["reply"]
-            return Reply(**{**reply, "usage": Usage(**reply["usage"])})
+            usage = reply["usage"]
+            return Reply(**{**reply, "usage": None if usage is None else Usage(**usage)})
         cause = answer["cause"]
         # Records keep the type of the error, so the copy has its name.
         copy = None if cause is None else type(cause[0], (Exception,), {})(cause[1])

@@ -104,7 +104,7 @@ def test_asked_again() -> None:
     assert second.turns[0] == first.turns[0]
     assert [turn.role for turn in second.turns] == ["user", "assistant", "user"]
     assert second.turns[1].blocks[0].text == "no JSON"
-    assert "Invalid JSON" in second.turns[2].blocks[0].text
+    assert "invalid JSON" in second.turns[2].blocks[0].text
     assert second.max_tokens == first.max_tokens
 
     model = Model(("", "refusal"), (GOOD, "end_turn"))

@@ -41,12 +41,14 @@ def test_a_verdict() -> None:
 @pytest.mark.parametrize(
     ("first", "label", "words"),
     [
-        (opinion("no JSON"), "unreadable", "Invalid JSON"),
-        (opinion(""), "unreadable", "Invalid JSON"),
+        (opinion("no JSON"), "unreadable", "invalid JSON: it doesn't begin with a JSON value"),
+        (opinion(""), "unreadable", "invalid JSON: it is empty"),
         (opinion('{"reasoning": "r"}'), "unreadable", "score: Field required"),
         (opinion('{"reasoning": "r", "score": "7"}'), "unreadable", "score: Input should be a valid integer"),
-        (opinion("[" * 100_000), "unreadable", "Invalid JSON"),
-        (opinion('{"reasoning": "\\ud800", "score": 7}'), "unreadable", "Invalid JSON"),
+        (opinion('{"reasoning": "r'), "unreadable", "invalid JSON: it ends too early"),
+        (opinion("{'score': 7}"), "unreadable", "invalid JSON: a name in double quotes is missing at character 2"),
+        (opinion("[" * 100_000), "unreadable", "invalid JSON: it is nested too deeply"),
+        (opinion('{"reasoning": "\\ud800", "score": 7}'), "unreadable", "invalid JSON: it holds half a character"),
         (opinion('{"reasoning": "r", "score": 11}'), "out_of_range", "score: Input should be less than or equal to 10"),
         (opinion('{"reasoning": "r", "sco', stop_reason="max_tokens"), "truncated", TRUNCATED),
         (opinion('{"reasoning": "r", "score": 7}', stop_reason="max_tokens"), "truncated", TRUNCATED),
@@ -89,7 +91,7 @@ def test_what_is_asked_again() -> None:
     assert first.unusable == ()
     [(text, reason)] = second.unusable
     assert text == "no JSON"
-    assert "Invalid JSON" in reason
+    assert "invalid JSON" in reason
     assert (second.parts, second.instruction, second.digest) == (first.parts, first.instruction, first.digest)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,19 @@ def test_lost_attempts_are_counted() -> None:
 
     budget, _ = results(1000, Lossy(), [asked("late", "m", max_tokens=10), asked("never", "m", max_tokens=10)])
     assert (budget.spent, budget.reserved) == (31, 0)
+
+
+def test_a_reply_without_usage_counts_at_its_most() -> None:
+    """A server can't pass the limit by stating no tokens: two replies of at most 10 are all of 20, and no third is."""
+
+    class Silent(Counting):
+        async def ask(self, request: Request) -> Reply:
+            return replace(await super().ask(request), usage=None)
+
+    model = Silent()
+    budget, found = results(20, model, [asked(f"{number}", "m", max_tokens=10) for number in range(3)])
+    assert [type(one) for one in found] == [Reply, Reply, ModelError]
+    assert (budget.spent, budget.reserved, len(model.asked)) == (20, 0, 2)
 
 
 def test_no_attempt_is_sent_that_could_pass_the_limit() -> None:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,39 @@ def test_round_trip(tmp_path: Path) -> None:
         )
         assert cache.request(request.digest) == request
         assert cache.get(asked("other").digest) is None
+
+
+def test_unknown_usage(tmp_path: Path) -> None:
+    """A reply without usage comes back without; statistics sum the known tokens, and count the others' replies.
+
+    Of "m" two replies have 10 + 2 tokens each and one none; of "n" none has any.
+    """
+    without = replace(REPLY, usage=None)
+    with ReplyCache(file_in(tmp_path)) as cache:
+        for number, reply in enumerate((REPLY, REPLY, without)):
+            cache.put(asked(f"{number}", "m"), reply)
+        cache.put(asked("3", "n"), without)
+        assert cache.get(asked("2", "m").digest) == replace(without, cached=True)
+        stats = cache.stats()
+    m, n = stats.models["m"], stats.models["n"]
+    assert (m.usage, m.unmetered, n.usage, n.unmetered) == (Usage(20, 4, 6, 8), 1, None, 1)
+    assert stats.as_json()["models"]["n"]["input_tokens"] is None
+
+
+def test_file_of_the_first_form(tmp_path: Path) -> None:
+    """A file that a former graphkit wrote keeps its replies, whose tokens are known, and takes replies without."""
+    path = tmp_path / "replies.sqlite"
+    with ReplyCache(path) as cache:
+        cache.put(asked(), REPLY)
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE replies DROP COLUMN metered")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    with ReplyCache(path) as cache:
+        assert cache.get(asked().digest) == replace(REPLY, cached=True)
+        cache.put(asked("other"), replace(REPLY, usage=None))
+        assert cache.get(asked("other").digest) == replace(REPLY, usage=None, cached=True)
 
 
 def test_first_reply_stays(tmp_path: Path) -> None:

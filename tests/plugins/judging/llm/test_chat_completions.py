@@ -265,21 +265,35 @@ def test_why_a_reply_ended(sent: Sent, stop: str | None, text: str) -> None:
         ({"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": None}, Usage(10, 2)),
         # Thoughts that are counted in the total alone are paid as output: 50 - 10.
         ({"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 50}, Usage(10, 40)),
+        # What isn't stated, or only in part, is unknown.
         ({"prompt_tokens": 10}, None),
         ({"completion_tokens": 2}, None),
-        ({"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 11}}, None),
-        ({"prompt_tokens": True, "completion_tokens": 2}, None),
+        ({}, None),
         (None, None),
     ],
 )
 def test_usage(usage: Any, tokens: Usage | None) -> None:
-    """Tokens are counted as they are charged; a reply without them is no reply, since its cost would be unknown."""
+    """Tokens are counted as they are charged; a reply without them stays a reply, whose usage is unknown."""
     with served(lambda api, body: completion("fine", usage=usage)) as api:
-        if tokens is not None:
-            assert CHAT.reply(api, asked()).usage == tokens
-            return
-        with pytest.raises(ModelError, match="usage"):
-            CHAT.reply(api, asked())
+        assert CHAT.reply(api, asked()) == Reply("fine", "m-2026", "end_turn", tokens)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 11}},
+        {"prompt_tokens": True, "completion_tokens": 2},
+        {"prompt_tokens": -1, "completion_tokens": 2},
+        [10, 2],
+    ],
+)
+def test_wrong_usage(usage: Any) -> None:
+    """Tokens that can't be right are no usage, and the reply is refused: what it cost would be made up."""
+    with (
+        served(lambda api, body: completion("fine", usage=usage)) as api,
+        pytest.raises(ModelError, match="usage"),
+    ):
+        CHAT.reply(api, asked())
 
 
 def test_prompt_that_was_cut() -> None:

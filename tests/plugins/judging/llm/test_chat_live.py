@@ -37,6 +37,8 @@ def test_form_of_a_real_model() -> None:
     verdict = json.loads(whole.text)
     assert set(verdict) == {"right", "grade"}
     assert isinstance(verdict["right"], bool)
+    assert whole.usage is not None
+    assert cut.usage is not None
     assert whole.usage.prompt_tokens > 5
     assert 0 < whole.usage.output_tokens <= 64
     assert (cut.stop_reason, cut.usage.output_tokens) == ("max_tokens", 4)

@@ -25,6 +25,7 @@ def test_reply(protocol: Protocol) -> None:
     with served(lambda api, body: protocol.message(f"on {last_text(body)}", 7, 3)) as api:
         reply = protocol.reply(api, asked("hello", "m"))
     assert (reply.text, reply.stop_reason, reply.attempts, reply.lost) == ("on hello", "end_turn", 1, 0)
+    assert reply.usage is not None
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (7, 3)
     assert reply.model == protocol.message("")[1]["model"]
     assert (api.requests[0]["model"], len(api.requests)) == ("m", 1)
