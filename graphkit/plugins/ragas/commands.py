@@ -16,7 +16,9 @@ from graphkit.cli.base import (
     say,
     settings,
 )
-from graphkit.cli.options import DATASET, ON_ERROR, OnError, ReadingOptions
+from graphkit.cli.options import DATASET, MAX_COST, ON_ERROR, PRICES, OnError, ReadingOptions
+from graphkit.errors import InputError
+from graphkit.plugins.judging.commands.grade import BASE_URL, TEXTS
 from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
@@ -42,21 +44,16 @@ class RagasRowOptions:
 
     run: Path = RUN
     dataset: Path | None = DATASET
-    texts: list[Path] | None = option(
-        "--texts FILE", "Read the text of chunks (.jsonl with id and text) that weren't retrieved."
-    )
+    texts: list[Path] | None = TEXTS
 
     def read(self, problems: Problems) -> RunSamples:
         """Return the rows."""
         from graphkit.files.dataset import Dataset
-        from graphkit.files.reading import read_records
+        from graphkit.plugins.judging.grading.surroundings import texts_in
         from graphkit.plugins.ragas.ragas_samples import samples_of_run
-        from graphkit.records.models import Chunk
 
         dataset = Dataset.of_run(self.run, self.dataset)
-        chunks = [chunk for file in self.texts or [] for _, chunk in read_records(file, Chunk, problems)]
-        texts = {chunk.id: chunk.text for chunk in chunks if chunk.text is not None}
-        return samples_of_run(self.run, dataset, problems, texts)
+        return samples_of_run(self.run, dataset, problems, texts_in(self.texts or [], problems))
 
 
 @ragas.command()
@@ -137,29 +134,35 @@ def evaluate(
     about: RagasRowOptions,
     metric: list[str] = option("--metric -m NAME", "Run this metric, such as ExactMatch; repeatable.", required=True),
     reading: ReadingOptions,
-    model: str = option("--model NAME", "Ask this model, if a metric asks one.", default=MODEL),
-    max_cost: float | None = option("--max-cost USD", "Stop before more than USD is spent.", min=0),
+    model: str = option("--model PROVIDER:NAME", "Ask this model, if a metric asks one.", default=MODEL),
+    base_url: str | None = BASE_URL,
+    max_cost: float | None = MAX_COST,
+    prices: Path | None = PRICES,
     concurrency: int = option("--concurrency", "Score so many answers by metrics at once.", default=4, min=1),
     out: Path | None = OUT,
 ) -> None:
     """Run metrics of RAGAS on a run (needs the extra ragas)."""
+    from graphkit.plugins.judging.grading.judge_setup import ANTHROPIC, JudgeOptions
+    from graphkit.plugins.judging.judges.known_judges import split_model
     from graphkit.plugins.judging.llm.cache import cache_path
-    from graphkit.plugins.judging.llm.prices import PriceTable
-    from graphkit.plugins.judging.llm.requests import Reply
-    from graphkit.plugins.ragas.ragas_metrics import asks_a_model, cached_model, metrics_of, scores_of
+    from graphkit.plugins.ragas.ragas_metrics import asks_a_model, scores_by_model
     from graphkit.shards import event_loop
 
-    prices = PriceTable.read()
-
-    def cost(reply: Reply) -> float | None:
-        return 0.0 if reply.cached else prices.cost(reply.model, reply.usage)
-
-    cache = cache_path(settings().data)
-    asked = cached_model(model, cache, max_cost, prices, concurrency) if asks_a_model(metric) else None
-    metrics = metrics_of(metric, asked, model)
+    provider, name = split_model(model, None)
+    asked = JudgeOptions(
+        provider or ANTHROPIC,
+        name,
+        concurrency=concurrency,
+        cache=cache_path(settings().data),
+        max_cost=max_cost,
+        prices=prices,
+        base_url=base_url,
+    )
+    if base_url is not None and not asks_a_model(metric):
+        raise InputError("--base-url: none of these metrics asks a model", remedy="Leave it out.")
     problems = reading.problems()
     samples = about.read(problems)
-    _keep(event_loop.run(scores_of(samples, metrics, concurrency, cost)), out, about.run, problems)
+    _keep(event_loop.run(scores_by_model(samples, metric, asked, say)), out, about.run, problems)
 
 
 def _keep(found: Sequence[Score], out: Path | None, run: Path, problems: Problems) -> None:

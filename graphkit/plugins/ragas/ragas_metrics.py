@@ -16,14 +16,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.plugins.judging.llm.anthropic_model import AnthropicModel
-from graphkit.plugins.judging.llm.budget import Budget, BudgetedModel
-from graphkit.plugins.judging.llm.cache import CachedModel, ReplyCache
-from graphkit.plugins.judging.llm.prices import PriceTable
+from graphkit.plugins.judging.grading.judge_setup import JudgeOptions, opened_model
+from graphkit.plugins.judging.judges.known_judges import backend_of
+from graphkit.plugins.judging.judges.verdict_request import complaint
 from graphkit.plugins.judging.llm.requests import Block, Model, ModelError, Reply, Request, Turn, Usage
 from graphkit.plugins.ragas.ragas_samples import COLUMNS, NAN, RAGAS, RunSamples, Sample, measure_name
 from graphkit.records.scores import LARGEST, Score
@@ -66,14 +64,6 @@ class Metric:
     model: str | None = None
 
 
-def cached_model(name: str, replies: Path, max_cost: float | None, prices: PriceTable, concurrency: int) -> CachedModel:
-    """Return the model that metrics ask, behind the cache of replies and the budget."""
-    model: Model = AnthropicModel(concurrency=concurrency, user="this metric of RAGAS")
-    if max_cost is not None:
-        model = BudgetedModel(model, Budget(max_cost, prices, [name]))
-    return CachedModel(model, ReplyCache(replies))
-
-
 def library() -> Any:
     """Return the library.
 
@@ -105,8 +95,12 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def metrics_of(names: Sequence[str], model: Model | None = None, model_name: str | None = None) -> list[Metric]:
+def metrics_of(
+    names: Sequence[str], model: Model | None = None, model_name: str | None = None, service: str | None = None
+) -> list[Metric]:
     """Return metrics by the names of their classes, such as ``Faithfulness`` or ``IDBasedContextRecall``.
+
+    ``service`` is that of the model; None for the Anthropic API.
 
     Raises
     ------
@@ -133,12 +127,13 @@ def metrics_of(names: Sequence[str], model: Model | None = None, model_name: str
                 )
             if "llm" in wanted and (model is None or model_name is None):
                 raise InputError(f"RAGAS's {name} asks a model", remedy="Name one.")
-            asked = {"llm": asking(model, model_name)} if "llm" in wanted and model and model_name else {}
+            asked = {"llm": asking(model, model_name, service)} if "llm" in wanted and model and model_name else {}
             try:
                 metric = kind(**asked)
             except (ValueError, ImportError) as error:
                 raise InputError(f"RAGAS's {name} can't be created: {error}") from None
-            found.append(of(metric, model_name if asked else None))
+            of_service = model_name if service is None else f"{service}:{model_name}"
+            found.append(of(metric, of_service if asked else None))
         else:
             every = (*known, *_FORMER)
             remedy = f"{did_you_mean(name, every)}There are: {', '.join(every)}."
@@ -191,8 +186,8 @@ def of(metric: Any, model: str | None = None) -> Metric:
     return Metric(metric.name, tuple(needs), score, model)
 
 
-def asking(model: Model, name: str) -> Any:
-    """Return a model in the form that RAGAS's metrics use."""
+def asking(model: Model, name: str, service: str | None = None) -> Any:
+    """Return a model in the form that RAGAS's metrics use; ``service`` as in :func:`metrics_of`."""
     from pydantic import BaseModel, ValidationError
     from ragas.llms.base import InstructorBaseRagasLLM
 
@@ -204,24 +199,53 @@ def asking(model: Model, name: str) -> Any:
             turns: tuple[Turn, ...] = (Turn("user", (Block(prompt),)),)
             room = MAX_TOKENS
             for tries_left in reversed(range(_TRIES)):
-                reply = await model.ask(
-                    Request(name, (), turns, schema=response_model.model_json_schema(), max_tokens=room)
-                )
+                schema = response_model.model_json_schema()
+                reply = await model.ask(Request(name, (), turns, schema, room, service=service))
                 _used.get([]).append(reply)
                 try:
                     return response_model.model_validate_json(reply.text)
                 except ValidationError as error:
-                    first = error.errors(include_url=False)[0]
+                    wrong = complaint(error, reply.text)
                     if not tries_left:
-                        raise ModelError(f"the reply doesn't fit: {first['msg']}", "unreadable") from None
+                        raise ModelError(f"the reply doesn't fit: {wrong}", "unreadable") from None
                 if reply.stop_reason == "max_tokens":
                     room *= 2
                 elif reply.text.strip():
-                    again = f"That can't be used: {first['msg']} Reply with JSON of the schema alone."
+                    again = f"That can't be used: {wrong}. Reply with JSON of the schema alone."
                     turns = (turns[0], Turn("assistant", (Block(reply.text),)), Turn("user", (Block(again),)))
             raise AssertionError  # the last try returns or raises
 
     return Asking()
+
+
+async def scores_by_model(
+    run: RunSamples, names: Sequence[str], judge: JudgeOptions, notify: Callable[[str], None] = lambda _: None
+) -> list[Score]:
+    """Return the scores of metrics by their names, which ask the model of a judge if they need one.
+
+    Parameters
+    ----------
+    judge
+        The model with its file of replies, prices and limits; it isn't opened for metrics that ask none.
+    notify
+        Called with each note about the model.
+
+    Raises
+    ------
+    InputError
+        RAGAS isn't there, a metric can't be run, or the model can't be asked.
+    """
+    if not asks_a_model(names):
+        return await scores_of(run, metrics_of(names), judge.concurrency)
+    async with opened_model(judge, notify=notify, user="this metric of RAGAS") as opened:
+
+        def cost(reply: Reply) -> float | None:
+            return 0.0 if reply.cached else opened.prices.cost(judge.model_name, reply.usage)
+
+        backend = backend_of(judge.judge)
+        service = None if backend is None else backend.service
+        metrics = metrics_of(names, opened.model, judge.model_name, service)
+        return await scores_of(run, metrics, judge.concurrency, cost)
 
 
 async def scores_of(
@@ -298,11 +322,12 @@ def _blank(run: str, question: str, metric: Metric, version: str, reason: str | 
 def _spent(replies: Sequence[Reply], cost: Callable[[Reply], float | None]) -> Mapping[str, Any]:
     if not replies:
         return {}
-    usage = sum((reply.usage for reply in replies), Usage())
+    counts = [reply.usage for reply in replies if reply.usage is not None]
+    usage = sum(counts, Usage()) if len(counts) == len(replies) else None
     costs = [cost(reply) for reply in replies]
     known = [one for one in costs if one is not None]
     return {
-        "prompt_tokens": usage.prompt_tokens,
-        "output_tokens": usage.output_tokens,
+        "prompt_tokens": None if usage is None else usage.prompt_tokens,
+        "output_tokens": None if usage is None else usage.output_tokens,
         "cost": math.fsum(known) if len(known) == len(costs) else None,
     }

@@ -214,6 +214,33 @@ def test_prices_and_dry_run(run: Path, tmp_path: Path) -> None:
     assert found["cost"]["spent"] == pytest.approx(0.006)
 
 
+@each_protocol
+def test_a_server_without_usage(protocol: Protocol, run: Path, tmp_path: Path) -> None:
+    """Its verdicts are kept, with unknown tokens and cost, which the terminal says once; kept replies know it, too.
+
+    With --max-cost each reply counts as the most that it can cost: at 100 for a million tokens of output, and nothing
+    for the prompt, 4096 tokens cost 0.4096. So 0.5 admits one of two.
+    """
+    (tmp_path / "prices.toml").write_text("[models.m]\nprompt = 0\noutput = 100\n")
+
+    def script(api: Api, body: dict[str, Any]) -> Reply | Response:
+        status, whole = judging(protocol)(api, body)  # type: ignore[misc]
+        return status, {name: value for name, value in whole.items() if name != "usage"}
+
+    with served(script) as api:
+        done = grade(run, protocol, api)
+        again = grade(run, protocol, api, "--json").object()
+        limits = ("--prices", "prices.toml", "--max-cost", 0.5, "--no-cache")
+        limited = grade(run, protocol, api, *limits, code=1)
+    assert done.err.count("doesn't state its tokens") == 1
+    assert "2 verdicts at an unknown cost" in done.out
+    one = verdicts_beside(run, JUDGES[protocol.name], "m")["q1", "rubric"]
+    assert (one.grade, one.prompt_tokens, one.output_tokens, one.cost) == ("fully_correct", None, None, None)
+    assert (again["cost"]["cached"], again["cost"]["prompt_tokens"], again["cost"]["cost"]) == (2, None, None)
+    assert len(api.requests) == 3
+    assert "1 verdict not asked for" in limited.err
+
+
 def test_form_is_noted_once(run: Path) -> None:
     """A server that refuses the schema is asked more plainly; the terminal says so once, and verdicts are whole."""
 
@@ -247,6 +274,30 @@ def test_condition_training(run: Path, tmp_path: Path) -> None:
     lines = [json.loads(line) for line in next((tmp_path / "outs").glob("*.jsonl")).read_text().splitlines()]
     assert {one["answer"] for one in lines} == {"Orders calls Billing."}
     assert {one["model"] for one in api.requests} == {"m"}
+
+
+def test_condition_training_without_usage(run: Path, tmp_path: Path) -> None:
+    """Tokens that a server doesn't state aren't 0: answers have none, and --max-cost has nothing to hold."""
+    with served(lambda api, body: completion("Orders calls Billing.", usage=None)) as api:
+        there = ("run", run.parents[1], "--condition", "training", "--model", "vllm:m", "--base-url", f"{api.url}/v1")
+        inside(*there, "-o", "outs", cwd=tmp_path, code=0)
+        prices = ("--price-in", 1, "--price-out", 1)
+        done = inside(*there, *prices, "--max-cost", 1, "-o", "limited", cwd=tmp_path, code=2)
+    lines = [json.loads(line) for line in next((tmp_path / "outs").glob("*.jsonl")).read_text().splitlines()]
+    assert {(one["answer"], one.get("prompt_tokens"), one.get("cost")) for one in lines} == {
+        ("Orders calls Billing.", None, None)
+    }
+    assert "--max-cost can't be kept" in done.err
+
+
+def test_note_on_an_unknown_price(run: Path, tmp_path: Path) -> None:
+    """A service's model without a price is noted once, with how to give one; a server of one's own charges nothing."""
+    (tmp_path / "prices.toml").write_text('[models."m"]\nprompt = 1.0\noutput = 5.0\n')
+    with served(judging(CHAT)) as api:
+        done = grade(run, CHAT, api)
+        assert done.err.count("the price of 'm' is unknown, and so is what its replies cost. Give it by --prices") == 1
+        assert "price" not in grade(run, CHAT, api, "--prices", "prices.toml").err
+        assert "price" not in grade(run, OWN, api).err
 
 
 # Slow judges ---------------------------------------------------------------------------------------------------------
@@ -304,5 +355,5 @@ def test_progress_of_a_slow_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         done = grade(run, OWN, api, "--concurrency", 1)
     lines = [line for line in done.err.splitlines() if line.startswith("grading r.jsonl ... ")]
     assert len(lines) >= 3
-    assert lines[0] == "grading r.jsonl ... 1 of 3 answers, 1 verdicts"
+    assert lines[0] == "grading r.jsonl ... 1 of 3 answers, 1 verdict"
     assert lines[-1] == "grading r.jsonl ... 2 of 3 answers, 2 verdicts"

@@ -185,7 +185,7 @@ OUT_OF_RANGE = json.dumps({"reasoning": "So.", "grade": "wrong", "failure": None
 @one_fast(
     ("reply", "label", "words", "asked"),
     [
-        (message("I like it."), "unreadable", "Invalid JSON", 2),
+        (message("I like it."), "unreadable", "invalid JSON", 2),
         (message(RIGHT.replace("fully_correct", "great")), "unreadable", "grade", 2),
         (message(RIGHT[:30], stop_reason="max_tokens"), "truncated", "", 2),
         (message("", stop_reason="refusal"), "refused", "refused", 2),

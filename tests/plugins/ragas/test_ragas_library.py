@@ -19,6 +19,7 @@ from graphkit.plugins.ragas.ragas_metrics import metrics_of, of, scores_of
 from graphkit.plugins.ragas.ragas_samples import COLUMNS, NAN, RunSamples, Sample
 from graphkit.records.scores import Score
 from tests.helpers.api import Api, message, served
+from tests.helpers.chat import completion
 from tests.helpers.cli import inside, tiny, write_lines
 from tests.helpers.engines import ENVIRONMENT
 from tests.plugins.ragas.test_ragas import ANSWERS, GOLD, QUESTIONS
@@ -269,3 +270,41 @@ def test_a_metric_that_asks_a_model_on_the_command_line(tmp_path: Path) -> None:
     scores = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Problems())
     [score] = [score for score in scores if score.value is not None]
     assert (score.prompt_tokens, score.output_tokens, score.cost) == (20, 4, 0)
+
+
+def test_a_model_of_another_maker(tmp_path: Path) -> None:
+    """A server that speaks chat completions is asked at --base-url, by the same cache; scores name provider and model.
+
+    Prices are the user's: of a million tokens 1 each, two replies of 10 and 2 tokens cost 24e-6. A server that states
+    no tokens leaves them, and the cost, unknown.
+    """
+    run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)
+    (tmp_path / "prices.toml").write_text("[models.m]\nprompt = 1\noutput = 1\n")
+    stated = True
+
+    def reply(_: Api, body: dict[str, Any]) -> Any:
+        said = VERDICTS if "verdict" in str(body["messages"]) else STATEMENTS
+        return completion(said) if stated else completion(said, usage=None)
+
+    def evaluated(api: Api, home: str) -> tuple[Score, str]:
+        command = ("ragas", "evaluate", run, "-m", "Faithfulness", "--model", "vllm:m", "--base-url", f"{api.url}/v1")
+        there = {"GRAPHKIT_HOME": str(tmp_path / home)}
+        done = inside(*command, "--prices", "prices.toml", cwd=tmp_path, env=there, code=0)
+        scores = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Problems())
+        return next(score for score in scores if score.value is not None), done.err
+
+    with served(reply) as api:
+        score, _ = evaluated(api, "home")
+        assert (score.value, score.prompt_tokens, score.output_tokens) == (0.5, 20, 4)
+        assert score.cost == pytest.approx(24e-6)
+        assert str(score.version).endswith(" vllm:m")
+        assert evaluated(api, "home")[0].cost == 0
+        assert len(api.requests) == 2
+        stated = False
+        silent, said = evaluated(api, "other")
+    assert (silent.value, silent.prompt_tokens, silent.cost) == (0.5, None, None)
+    assert said.count("doesn't state its tokens") == 1
+    refused = ("ragas", "evaluate", run, "-m", "ExactMatch", "--base-url", "http://127.0.0.1:9/v1")
+    assert "none of these metrics asks a model" in inside(*refused, "--model", "vllm:m", cwd=tmp_path, code=2).err
+    refused = ("ragas", "evaluate", run, "-m", "Faithfulness", "--base-url", "http://127.0.0.1:9/v1")
+    assert "takes no address" in inside(*refused, cwd=tmp_path, code=2).err

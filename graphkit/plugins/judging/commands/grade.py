@@ -43,6 +43,8 @@ CONCURRENCY = 8
 CONTEXT_TOKENS = 24_000
 
 BASE_URL = option("--base-url URL", "Ask the model's server at this address, such as http://127.0.0.1:8080/v1.")
+TEXTS = option("--texts FILE", "Read the text of chunks (.jsonl with id and text) that weren't retrieved.")
+DRY_RUN = option("--dry-run", "Print the calls, tokens and cost to expect; send nothing.")
 
 #: How many failed verdicts are printed one by one.
 _FAILURES = 5
@@ -167,7 +169,7 @@ def grade(
     asked: AskedOptions,
     reading: ReadingOptions,
     workers: ExecutorOptions,
-    dry_run: bool = option("--dry-run", "Print the calls, tokens and cost to expect; send nothing."),
+    dry_run: bool = DRY_RUN,
     min_kappa: float | None = MIN_KAPPA,
 ) -> None:
     """Have a judge grade the answers of a run.
@@ -309,26 +311,28 @@ def _show_estimates(found: list[GradingEstimate]) -> None:
     if not found:
         raise InputError("--dry-run counts what a model is asked, and none of the judges asks one")
     first, costs, most = found[0], [one.cost for one in found], [one.most for one in found]
-    _show_estimate(
-        dataclasses.replace(
-            first,
-            calls=sum(one.calls for one in found),
-            kept=sum(one.kept for one in found),
-            prompt_tokens=sum(one.prompt_tokens for one in found),
-            cost=None if None in costs else math.fsum(cost or 0.0 for cost in costs),
-            most=None if None in most else math.fsum(cost or 0.0 for cost in most),
-        )
+    whole = dataclasses.replace(
+        first,
+        calls=sum(one.calls for one in found),
+        kept=sum(one.kept for one in found),
+        prompt_tokens=sum(one.prompt_tokens for one in found),
+        cost=None if None in costs else math.fsum(cost or 0.0 for cost in costs),
+        most=None if None in most else math.fsum(cost or 0.0 for cost in most),
     )
+    present(estimate_in_words(whole), dataclasses.asdict(whole))
 
 
-def _show_estimate(found: GradingEstimate) -> None:
+def estimate_in_words(found: GradingEstimate) -> list[str]:
+    """Return the lines that say what a judging takes."""
+    from graphkit.plugins.judging.llm.prices import GIVE_A_PRICE
+
     kept = f" ({found.kept} more {'is' if found.kept == 1 else 'are'} answered by kept replies)" if found.kept else ""
     calls = f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts"
-    cost = "their cost is unknown: give the model's price by --prices FILE"
+    cost = f"their cost is unknown. {GIVE_A_PRICE}"
     if found.cost is not None:
         price = f"about {found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
         cost = f"{price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)"
-    present([calls, cost], dataclasses.asdict(found))
+    return [calls, cost]
 
 
 def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:

@@ -27,8 +27,7 @@ from graphkit.plugins.judging.grading.judge_setup import (
     GradingEstimate,
     JudgeOptions,
     OpenedJudge,
-    estimate,
-    kept_replies,
+    estimated,
     model_judge,
     opened,
     opened_batches,
@@ -38,7 +37,6 @@ from graphkit.plugins.judging.grading.verdict_store import keep_beside, with_oth
 from graphkit.plugins.judging.judges.catalogue import graders_named
 from graphkit.plugins.judging.judges.contract import Grader, Judge
 from graphkit.plugins.judging.judges.examples import Examples
-from graphkit.plugins.judging.judges.known_judges import backend_of
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS
 from graphkit.plugins.judging.judges.own_rubric import load_rubric
 from graphkit.plugins.judging.judges.verdict_request import TRIES
@@ -223,29 +221,19 @@ def estimate_grading(
     *,
     problems: Problems | None = None,
 ) -> GradingEstimate:
-    """Return the estimated calls, tokens and cost of a grading by a model, without sending anything.
-
-    An unusable verdict is asked for once more; the estimate doesn't foresee that.
+    """Return what a grading by a model takes, as :func:`~graphkit.plugins.judging.grading.judge_setup.estimated` does.
 
     Raises
     ------
     InputError
         A file can't be used, a grader is unknown, or the judge asks no model.
     """
-    from graphkit.plugins.judging.llm.prices import PriceTable
-
-    if backend_of(judge.judge) is None:
-        raise InputError(f"--dry-run counts what a model is asked, and the judge {judge.judge!r} asks none")
     run_file = located(run)
     problems = problems if problems is not None else Problems()
     source = Dataset.of_run(run_file, dataset)
     whole_run = RunToGrade.read(run_file, source, problems).with_surroundings(source, options.chosen)
     _, to_grade = options.part(source, whole_run)
-    prices = PriceTable.read(judge.prices)
-    with kept_replies(judge) as replies:
-        asked = Collecting(replies)
-        event_loop.run(options.job(OpenedJudge(model_judge(asked, judge, prices)), judge.concurrency).grade(to_grade))
-    return estimate(asked, prices, options.batch)
+    return estimated(judge, lambda one: options.job(one, judge.concurrency).grade(to_grade), options.batch)
 
 
 #: Grades a run by a job: in this process, or in workers.

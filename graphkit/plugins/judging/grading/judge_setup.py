@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
 from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY
@@ -18,6 +18,7 @@ from graphkit.plugins.judging.judges.known_judges import backend_of, open_judge,
 from graphkit.plugins.judging.judges.model_judge import ModelJudge
 from graphkit.plugins.judging.llm.chat_completions import SERVICES
 from graphkit.plugins.judging.llm.requests import Model, ModelError, Reply, Request
+from graphkit.shards import event_loop
 
 if TYPE_CHECKING:
     from graphkit.plugins.judging.llm.budget import Budget
@@ -123,42 +124,75 @@ class OpenedJudge:
 async def opened(
     options: JudgeOptions, budget: Budget | None = None, notify: Callable[[str], None] | None = None
 ) -> AsyncIterator[OpenedJudge]:
-    """Open a judge, and close it at the end of the context.
+    """Open a judge, and close it at the end of the context; for the parameters and errors see :func:`opened_model`."""
+    if backend_of(options.judge) is None:
+        yield OpenedJudge(open_judge(options.judge), reference=options.judge)
+        return
+    async with opened_model(options, budget, notify) as opened:
+        judge = model_judge(opened.model, options, opened.prices)
+        yield OpenedJudge(judge, opened.forget, None, opened.prices, opened.budget)
+
+
+@dataclass(frozen=True)
+class OpenedModel:
+    """A model that can be asked, behind its budget and the file of replies, with the prices of its replies."""
+
+    model: Model
+    prices: PriceTable
+    budget: Budget | None = None
+    forget: Callable[[str], None] = lambda _: None
+
+
+@asynccontextmanager
+async def opened_model(
+    options: JudgeOptions,
+    budget: Budget | None = None,
+    notify: Callable[[str], None] | None = None,
+    user: str | None = None,
+) -> AsyncIterator[OpenedModel]:
+    """Open the model that a judge asks, and close it at the end of the context.
 
     Parameters
     ----------
+    options
+        Those of a judge that asks a model.
     budget
-        A budget shared by several judges; by default the judge has its own of ``max_cost``.
+        A budget shared by several judges; by default the model has its own of ``max_cost``.
     notify
-        Called with what a server doesn't accept.
+        Called once with each thing that the server lacks, and if the price of a service's model is unknown.
+    user
+        The name of the feature that asks, for messages.
 
     Raises
     ------
     InputError
-        The judge can't be asked: a package, a key, a file of replies or a price is missing.
+        The model can't be asked: a package, a key, a file of replies or a price is missing.
     """
-    if (backend := backend_of(options.judge)) is None:
-        yield OpenedJudge(open_judge(options.judge), reference=options.judge)
-        return
     from graphkit.plugins.judging.llm.budget import BudgetedModel
     from graphkit.plugins.judging.llm.cache import CachedModel
+    from graphkit.plugins.judging.llm.prices import GIVE_A_PRICE, no_price
     from graphkit.plugins.judging.llm.replay import RecordedModel
 
+    backend = backend_of(options.judge)
+    if backend is None:
+        raise ValueError(f"the judge {options.judge!r} asks no model")
     prices, own = prices_and_budget(options)
     budget = budget or own
     with _replies(options) as replies:
         if options.replay and replies is not None:
-            recorded = RecordedModel(replies)
-            yield OpenedJudge(model_judge(recorded, options, prices), prices=prices)
+            yield OpenedModel(RecordedModel(replies), prices)
             return
-        client = backend.opened(options.concurrency, base_url=options.base_url, notify=notify)
+        client = backend.opened(options.concurrency, base_url=options.base_url, notify=notify, user=user)
+        charges = backend.service is None or not SERVICES[backend.service].own
+        if notify is not None and charges and prices.of(options.model_name) is None:
+            notify(f"note: {no_price(options.model_name)}, and so is what its replies cost. {GIVE_A_PRICE}")
         try:
             model: Model = client if budget is None else BudgetedModel(client, budget)
             if replies is None:
-                yield OpenedJudge(model_judge(model, options, prices), prices=prices, budget=budget)
+                yield OpenedModel(model, prices, budget)
                 return
             cached = CachedModel(model, replies)
-            yield OpenedJudge(model_judge(cached, options, prices), cached.forget, None, prices, budget)
+            yield OpenedModel(cached, prices, budget, cached.forget)
             replies.note_use(cached.hits, cached.misses)
         finally:
             await client.close()
@@ -250,6 +284,30 @@ def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstim
         currency=prices.currency,
         as_of=prices.as_of,
     )
+
+
+def estimated(
+    judge: JudgeOptions, asking: Callable[[OpenedJudge], Coroutine[Any, Any, Any]], batch: bool = False
+) -> GradingEstimate:
+    """Return the estimated calls, tokens and cost of asking a model, without sending anything.
+
+    ``asking`` asks a judge whose model serves kept replies alone. An unusable verdict is asked for once more; the
+    estimate doesn't foresee that.
+
+    Raises
+    ------
+    InputError
+        The judge asks no model, or the file of prices can't be used.
+    """
+    from graphkit.plugins.judging.llm.prices import PriceTable
+
+    if backend_of(judge.judge) is None:
+        raise InputError(f"--dry-run counts what a model is asked, and the judge {judge.judge!r} asks none")
+    prices = PriceTable.read(judge.prices)
+    with kept_replies(judge) as replies:
+        asked = Collecting(replies)
+        event_loop.run(asking(OpenedJudge(model_judge(asked, judge, prices))))
+    return estimate(asked, prices, batch)
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """The knowledge graph around the walks of a run: neighbours that weren't walked to, and shortest paths.
 
 It is read once, before the judge is asked, so that workers need no dataset. The neighbours of walked nodes stay in
-memory, and for shortest paths the whole graph as pairs of numbers.
+memory, and for shortest paths and the neighbourhoods of pools the whole graph as pairs of numbers.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.files.reading import read_records
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
 from graphkit.plugins.judging.judges.walks import NEIGHBOURS, Route, Surroundings, draw, legs_of, pair_of, route_of
-from graphkit.records.structs import EdgeStruct
+from graphkit.records.structs import EdgeStruct, QuestionStruct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,18 +31,39 @@ def surroundings_of(cases: Mapping[str, Case], dataset: Dataset, lengths: bool =
     A question's graph is the one with the name of its stack, else all of them together. Unusable edges are passed over:
     whoever reads the gold reports them. ``lengths`` says whether shortest paths are wanted.
     """
-    graphs = {name for name, (_, edges) in dataset.graphs.items() if edges is not None}
-    groups: dict[tuple[str, ...], dict[str, Case]] = {}
-    for question, case in cases.items():
-        stack = case.question.stack
-        own = (stack,) if stack is not None and stack in dataset.graphs else tuple(sorted(graphs))
-        if own and graphs.issuperset(own):
-            groups.setdefault(own, {})[question] = case
+    groups = by_graph({question: case.question for question, case in cases.items()}, dataset)
     return {
         question: found
         for names, some in groups.items()
-        for question, found in surroundings_in(some, _edges(dataset, names), lengths)
+        for question, found in surroundings_in({one: cases[one] for one in some}, _edges(dataset, names), lengths)
     }
+
+
+def by_graph(questions: Mapping[str, QuestionStruct], dataset: Dataset) -> dict[tuple[str, ...], list[str]]:
+    """Return the ids of questions by the names of their graphs; a question without a graph isn't there."""
+    graphs = {name for name, (_, edges) in dataset.graphs.items() if edges is not None}
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for question, one in questions.items():
+        own = (one.stack,) if one.stack is not None and one.stack in dataset.graphs else tuple(sorted(graphs))
+        if own and graphs.issuperset(own):
+            groups.setdefault(own, []).append(question)
+    return groups
+
+
+def distances_in(dataset: Dataset, names: Iterable[str]) -> Distances:
+    """Return the graph of these names, read once; unusable edges are passed over."""
+    found = Distances()
+    for edge in _edges(dataset, names):
+        found.add(edge.source, edge.target)
+    return found
+
+
+def texts_in(files: Iterable[Path], problems: Problems) -> dict[str, str]:
+    """Return the texts of chunks by their ids, as files (.jsonl with id and text) state them."""
+    from graphkit.records.models import Chunk
+
+    chunks = (chunk for file in files for _, chunk in read_records(file, Chunk, problems))
+    return {chunk.id: chunk.text for chunk in chunks if chunk.text is not None}
 
 
 def _edges(dataset: Dataset, names: Iterable[str]) -> Iterator[EdgeStruct]:
@@ -98,7 +122,7 @@ def _of_case(
 
 
 class Distances:
-    """Lengths of shortest paths in a graph, found by breadth-first search over arrays."""
+    """Lengths of shortest paths and neighbourhoods in a graph, found by breadth-first search over arrays."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -135,19 +159,37 @@ class Distances:
         first, last = self._numbers.get(start), self._numbers.get(end)
         if first is None or last is None:
             return None
-        starts, ends = self._along if along else self._any_way
+        rings = self._rings(numpy.array([first]), self._along if along else self._any_way)
+        for steps, ring in enumerate(islice(rings, max(0, length - 1)), 1):
+            if last in ring:
+                return steps
+        return None
+
+    def around(self, nodes: Iterable[str], hops: int) -> list[list[str]]:
+        """Return the other nodes at 1, 2, ... hops from the nearest of some nodes, whichever way the edges go."""
+        import numpy
+
+        first = numpy.array([self._numbers[node] for node in nodes if node in self._numbers], dtype=numpy.int64)
+        rings = islice(self._rings(first, self._any_way), hops)
+        return [[self._names[number] for number in ring.tolist()] for ring in rings]
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self._numbers)
+
+    def _rings(self, edge: NDArray[Any], rows: tuple[NDArray[Any], NDArray[Any]]) -> Iterator[NDArray[Any]]:
+        """Yield the nodes at each further step from some nodes, until there are none."""
+        import numpy
+
+        starts, ends = rows
         seen = numpy.zeros(len(self._numbers), dtype=bool)
-        edge = numpy.array([first])
-        seen[first] = True
-        for steps in range(1, length):
+        seen[edge] = True
+        while edge.size:
             counts = starts[edge + 1] - starts[edge]
             total = int(counts.sum())
             offsets = numpy.repeat(starts[edge] - (numpy.cumsum(counts) - counts), counts) + numpy.arange(total)
             found = ends[offsets]
             edge = numpy.unique(found[~seen[found]])
             seen[edge] = True
-            if seen[last]:
-                return steps
-            if not edge.size:
-                return None
-        return None
+            if edge.size:
+                yield edge
