@@ -23,7 +23,7 @@ from graphkit.measures.registry import MEASURES, measure_kinds
 from graphkit.plugins.judging.commands.grade import JUDGE
 from graphkit.plugins.judging.grading.grade_run import GradingOptions
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
-from graphkit.plugins.judging.trust import spot_check
+from graphkit.plugins.judging.trust import pooled_chunks, spot_check
 from graphkit.plugins.judging.trust.consistency import REPEAT
 from graphkit.plugins.systems import session
 from graphkit.plugins.systems.runner import Limits
@@ -83,6 +83,7 @@ def test_defaults_are_those_of_the_library() -> None:
         },
         ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": intervals.SEED},
         ("judge", "consistency"): {"repeat": REPEAT},
+        ("judge", "pool"): {"k": pooled_chunks.DEPTH},
         ("run",): {
             "seed": session.DEFAULT_SEED,
             "k": session.DEFAULT_K,
@@ -97,6 +98,8 @@ def test_defaults_are_those_of_the_library() -> None:
     for command, defaults in expected.items():
         shown = {parameter.name: parameter.default for parameter in COMMANDS[command].params}
         assert {name: shown[name] for name in defaults} == defaults
+    hops = next(parameter for parameter in COMMANDS["judge", "pool"].params if parameter.name == "neighbours")
+    assert f"at most {pooled_chunks.MOST_NEIGHBOURS} a question" in hops.help
     graders = next(parameter for parameter in COMMANDS["grade",].params if parameter.name == "grader")
     assert f"[default: {', '.join(GradingOptions().graders)}]" in graders.help
 

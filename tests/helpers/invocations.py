@@ -169,7 +169,11 @@ COMMANDS: dict[Words, Command] = {
         writes=("--out",),
     ),
     ("judge", "pool"): Command(
-        {"runs": RUN, "--dataset": DATASET, "--cache": "new.sqlite", "--prices": "prices.toml", "--out": "pooled"},
+        {
+            **{"runs": RUN, "--dataset": DATASET, "--cache": "new.sqlite", "--prices": "prices.toml"},
+            **{"--texts": "texts.jsonl", "--out": "pooled"},
+        },
+        more=("--neighbours", "1"),
         writes=("--cache",),
         folders=("--out",),
     ),
@@ -203,7 +207,10 @@ COMMANDS: dict[Words, Command] = {
         {"file": "samples.jsonl", "--run": RUN, "--dataset": DATASET, "--out": "ragas.jsonl"}, writes=("--out",)
     ),
     ("ragas", "evaluate"): Command(
-        {"run": RUN, "--dataset": DATASET, "--texts": "texts.jsonl", "--out": "ragas.jsonl"},
+        {
+            **{"run": RUN, "--dataset": DATASET, "--texts": "texts.jsonl", "--prices": "prices.toml"},
+            **{"--out": "ragas.jsonl"},
+        },
         more=("--metric", "ExactMatch"),
         writes=("--out",),
     ),

@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import argument, command, group, option, present, print_problems, print_text, say
-from graphkit.cli.options import ANSWERED_BY, DATASET, MAX_COST, MIN_KAPPA, PRICES, SCALE, SEED, ReadingOptions
+from graphkit.cli.options import ANSWERED_BY, DATASET, MAX_COST, MIN_KAPPA, PRICES, SCALE, SEED, WHERE, ReadingOptions
 from graphkit.cli.tables import print_table
 from graphkit.errors import GateError, InputError
-from graphkit.plugins.judging.commands.grade import BASE_URL, CONTEXT_TOKENS, ModelOptions, judge_progress
+from graphkit.plugins.judging.commands.grade import (
+    BASE_URL,
+    CONTEXT_TOKENS,
+    DRY_RUN,
+    TEXTS,
+    ModelOptions,
+    estimate_in_words,
+    judge_progress,
+)
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
 
     from graphkit.files.problems import Problems
     from graphkit.plugins.judging.trust.grade_check import GradeCheck
+    from graphkit.plugins.judging.trust.pools import PoolToJudge
     from graphkit.plugins.judging.trust.rejudging import RejudgeOptions, Rejudging
     from graphkit.plugins.judging.trust.sheet_check import SheetCheck
     from graphkit.plugins.judging.trust.spot_check import SpotCheck
@@ -36,6 +45,7 @@ SIZE = 15
 WIDTH = 0.2
 REPEAT = 3
 DEPTH = 10
+MOST_NEIGHBOURS = 20
 SHOTS = 4
 
 
@@ -152,40 +162,80 @@ class SheetOptions:
     min_kappa: float | None = MIN_KAPPA
 
 
+@dataclass(frozen=True)
+class PooledOptions:
+    """What is pooled."""
+
+    runs: list[Path] = argument("RUN.jsonl...", "Pool the retrieved chunks of these runs.")
+    dataset: Path | None = DATASET
+    where: str | None = WHERE
+    k: int = option("--k", "Pool so many chunks of each run.", default=DEPTH, min=1)
+    neighbours: int = option(
+        "--neighbours HOPS",
+        "Pool their neighbours in the knowledge graph, too, up to so many hops away: at most "
+        f"{MOST_NEIGHBOURS} a question.",
+        default=0,
+        min=0,
+    )
+    texts: list[Path] | None = TEXTS
+
+    def read(self, problems: Problems) -> PoolToJudge:
+        """Return the pool."""
+        from graphkit.plugins.judging.trust.pools import PoolToJudge
+
+        return PoolToJudge.read(
+            self.runs,
+            self.dataset,
+            depth=self.k,
+            neighbours=self.neighbours,
+            texts=self.texts or (),
+            where=self.where,
+            problems=problems,
+        )
+
+
 @judge.command()
 @command()
 def pool(
-    runs: list[Path] = argument("RUN.jsonl...", "Pool the retrieved chunks of these runs."),
-    dataset: Path | None = DATASET,
-    k: int = option("--k", "Pool so many chunks of each run.", default=DEPTH, min=1),
+    pooled: PooledOptions,
     context_tokens: int = option(
         "--context-tokens", "Show the judge at most so many tokens of context.", default=CONTEXT_TOKENS, min=0
     ),
     out: Path | None = option(
-        "--out -o DIR", "Write the dataset to DIR, with relevant chunks in place of its relevant ids."
+        "--out -o DIR|FILE.qrels",
+        "Write the dataset to DIR, with relevant chunks in place of its relevant ids; or all judgements as TREC's "
+        "qrels.",
     ),
     *,
     model: ModelOptions,
     reading: ReadingOptions,
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Judge the chunks of several runs once; measure the runs by them.
 
     The relevance of each chunk stands in for relevant ids. It is kept beside the runs.
     """
-    from graphkit.plugins.judging.commands.trust_tables import print_pool
+    from graphkit.plugins.judging.commands.trust_tables import pool_in_words, print_pool
     from graphkit.plugins.judging.grading.grade_run import GradingOptions
     from graphkit.plugins.judging.judge_cost import judge_cost, require_verdicts
-    from graphkit.plugins.judging.trust.pools import judge_pool
+    from graphkit.plugins.judging.trust.pools import judge_pool, pool_as_json
 
     if model.batch:
         raise InputError("a pool is judged at once", remedy="Leave --batch out.")
     judge, problems = model.for_library(), reading.problems()
     options = GradingOptions(graders=["context_relevance"], context_tokens=context_tokens)
+    given = pooled.read(problems)
+    if dry_run:
+        expected = given.estimate(judge, options)
+        print_problems(problems)
+        lines = [pool_in_words(given.size, given.chosen), *estimate_in_words(expected)]
+        present(lines, {**dataclasses.asdict(expected), "pool": pool_as_json(given.size, given.chosen)})
+        return
     with judge_progress("judging the pool", judge) as progress:
         options = dataclasses.replace(options, progress=progress)
-        found = judge_pool(runs, dataset, judge, options, depth=k, out=out, problems=problems)
+        found = judge_pool(given, judge, options, out=out, problems=problems, notify=say)
     print_problems(problems)
-    present(lambda: print_pool(found), {**found.as_json(), "cost": judge_cost(found.verdicts).as_json()})
+    present(lambda: print_pool(found, out), {**found.as_json(), "cost": judge_cost(found.verdicts).as_json()})
     for verdict in [one for one in found.verdicts if one.failure is not None][:5]:
         say(f"no verdict on {verdict.question}: {verdict.failure}: {verdict.reason}")
     require_verdicts(found.verdicts, judge.max_cost)

@@ -11,9 +11,11 @@ from graphkit.cli.tables import print_table
 from graphkit.plugins.judging.trust.consistency import Consistency
 from graphkit.plugins.judging.trust.effects import Effect
 from graphkit.plugins.judging.trust.inflation import Inflation
+from graphkit.plugins.judging.trust.pooled_chunks import MOST_NEIGHBOURS, PoolSize
 from graphkit.plugins.judging.trust.pools import PoolJudging
 from graphkit.plugins.judging.trust.spot_check import SpotCheck
 from graphkit.records.words import counted, shown
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.measure_summaries import scored_in_words
 
 #: How many disagreements are printed.
@@ -33,8 +35,9 @@ _NAMES = {
 }
 
 
-def print_pool(found: PoolJudging) -> None:
-    """Print the measures of each run by the pool, the judge's agreement with gold, and the kept file."""
+def print_pool(found: PoolJudging, out: Path | None = None) -> None:
+    """Print what the pool holds, the measures of each run by it, the judge's agreement with gold, and the files."""
+    print_line(pool_in_words(found.pool, found.chosen))
     for run in found.runs:
         rows = [
             [
@@ -49,15 +52,24 @@ def print_pool(found: PoolJudging) -> None:
         ]
         title = f"{run.run}: {run.judged} of {counted(run.ranked, 'ranked chunk')} judged by {found.judge}"
         print_table(title, ("measure", "by the pool", "scored", "corrected by gold", "by gold", "with gold"), rows)
+    unjudged = f"; {found.unjudged} without a judgement" if found.unjudged else ""
+    print_line(f"of the pool, {found.asked} judged now{unjudged}")
+    print_line(f"agreement with gold: {found.agreement}; Cohen's kappa: {found.kappa}")
+    print_line(f"kept in {found.file}" + (f", written to {out}" if out is not None else ""))
+
+
+def pool_in_words(pool: PoolSize, chosen: ChosenQuestions | None) -> str:
+    """Return the line on what a pool holds, over which its figures are."""
     left = [
-        (found.unjudged, "without a judgement"),
-        (found.textless, "without a text"),
-        (found.differing, "with another text in another run (the first counts)"),
+        (pool.neighbours, "of them as neighbours"),
+        (pool.beyond, f"more neighbours left out (at most {MOST_NEIGHBOURS} a question)"),
+        (pool.unknown, "neighbours without a known text"),
+        (pool.textless, "without a text"),
+        (pool.differing, "with another text in another run (the first counts)"),
     ]
     notes = "".join(f"; {number} {what}" for number, what in left if number)
-    print_line(f"pool: {counted(found.chunks, 'chunk')} with a text, {found.asked} judged now{notes}")
-    print_line(f"agreement with gold: {found.agreement}; Cohen's kappa: {found.kappa}")
-    print_line(f"kept in {found.file}")
+    part = f", {chosen}" if chosen is not None else ""
+    return f"pool: {counted(pool.chunks, 'chunk')} with a text, {pool}{part}{notes}"
 
 
 def print_spot_check(found: SpotCheck, place: Path | None) -> None:

@@ -1,15 +1,14 @@
 """Pools: the chunks that several runs retrieved, judged once for all, stand in for relevant ids that nobody wrote.
 
-A pool holds the top chunks of each run (Spärck Jones and van Rijsbergen 1975). The judge sees them in a drawn order and
-never learns which run retrieved one, or at which rank. Rankings are condensed to judged chunks (Sakai 2007): what
-wasn't judged is neither relevant nor not.
+A pool holds the top chunks of each run (Spärck Jones and van Rijsbergen 1975), and on request their neighbours in the
+knowledge graph. The judge never learns which run retrieved one, or at which rank. Rankings are condensed to judged
+chunks (Sakai 2007): what wasn't judged is neither relevant nor not.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,21 +30,33 @@ from graphkit.measures.case import Case
 from graphkit.measures.registry import parse_measure
 from graphkit.measures.unscored import Unscored
 from graphkit.plugins.judging.grading.grade_run import GradingOptions
-from graphkit.plugins.judging.grading.judge_setup import JudgeOptions, opened
+from graphkit.plugins.judging.grading.judge_setup import (
+    GradingEstimate,
+    JudgeOptions,
+    OpenedJudge,
+    estimated,
+    opened,
+)
+from graphkit.plugins.judging.grading.surroundings import texts_in
 from graphkit.plugins.judging.grading.verdict_job import GradingJob, RunToGrade
 from graphkit.plugins.judging.judges.context_graders import CONTEXT_RELEVANCE, HIGHEST
 from graphkit.plugins.judging.trust.agreement import kappa, raw_agreement
 from graphkit.plugins.judging.trust.calibration import PredictionPowered, prediction_powered
+from graphkit.plugins.judging.trust.pooled_chunks import DEPTH, Pool, PoolSize, digest, prompts_of
 from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.fields import Name, Record
 from graphkit.records.structs import AnswerStruct, ChunkStruct, QuestionStruct
 from graphkit.records.unanswered import is_failure
+from graphkit.records.words import shortened
+from graphkit.scoring.chosen_questions import ChosenQuestions
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.shards import event_loop
 
-#: How many chunks of each run are pooled, and from which grade a chunk counts as relevant where grades don't count.
-DEPTH = 10
+#: From which grade a chunk counts as relevant where grades don't count.
 RELEVANT = 2
+
+#: The ending of a file of TREC's qrels.
+QRELS = ".qrels"
 
 #: The measures of each run; nDCG takes the grades as gains.
 BY_GRADES = ("nDCG@10",)
@@ -104,120 +115,190 @@ class PoolJudging:
 
     Attributes
     ----------
-    chunks, asked, unjudged, textless, differing
-        How many chunks are in the pool (of each question), were judged now, have no judgement, have no text, and have
-        another text in another run, of which the first counts.
+    pool
+        What the pool holds: every figure by it is over that.
+    asked, unjudged
+        How many chunks were judged now, and have no judgement.
     kappa, agreement
         How far the judge's relevant chunks are those of gold, over the pooled chunks of questions with relevant ids and
         no stale gold; what these don't name counts as not relevant.
     file
         The file that keeps the judgements.
+    chosen
+        The questions that a filter picked; None for all.
     """
 
     judge: str
     runs: Sequence[PooledRun]
-    chunks: int
+    pool: PoolSize
     asked: int
     unjudged: int
-    textless: int
-    differing: int
     kappa: Estimate
     agreement: Estimate
     file: Path
+    chosen: ChosenQuestions | None = None
     verdicts: Sequence[Verdict] = field(default=(), repr=False)
 
     def as_json(self) -> dict[str, Any]:
         """Return all figures, without the verdicts."""
-        found = {name: value for name, value in fields_of(self).items() if name != "verdicts"}
-        return {**found, "file": str(self.file), "failures": sum(one.failure is not None for one in self.verdicts)}
+        found = {name: value for name, value in fields_of(self).items() if name not in ("verdicts", "pool", "chosen")}
+        failures = sum(one.failure is not None for one in self.verdicts)
+        return {**found, **pool_as_json(self.pool, self.chosen), "file": str(self.file), "failures": failures}
 
 
-@dataclass
-class _Pool:
-    """The texts of the pooled chunks by question, and what was noticed."""
+def pool_as_json(pool: PoolSize, chosen: ChosenQuestions | None) -> dict[str, Any]:
+    """Return what a pool holds; its runs are named beside it."""
+    found = {name: value for name, value in asdict(pool).items() if name != "runs"}
+    return {**found, "where": None if chosen is None else chosen.as_json()}
 
-    texts: dict[str, dict[str, str]] = field(default_factory=dict)
-    textless: set[tuple[str, str]] = field(default_factory=set)
-    differing: set[tuple[str, str]] = field(default_factory=set)
 
-    def add(self, question: str, chunks: Iterable[ChunkStruct], depth: int) -> None:
-        """Add the first chunks of a ranking, each id once."""
-        some = self.texts.setdefault(question, {})
-        for chunk in list({one.id: one for one in reversed([*chunks])}.values())[::-1][:depth]:
-            if not (chunk.text or "").strip():
-                self.textless.add((question, chunk.id))
-            elif some.setdefault(chunk.id, chunk.text or "") != chunk.text:
-                self.differing.add((question, chunk.id))
+@dataclass(frozen=True)
+class PoolToJudge:
+    """The pooled chunks of some runs, before a judge is asked; ``place`` is beside its file of judgements."""
+
+    source: Dataset
+    runs: Sequence[RunToGrade]
+    pool: Pool
+    place: Path
+    chosen: ChosenQuestions | None = None
+
+    @classmethod
+    def read(
+        cls,
+        run_files: Sequence[Path],
+        dataset: str | Path | Dataset | None,
+        *,
+        depth: int = DEPTH,
+        neighbours: int = 0,
+        texts: Sequence[Path] = (),
+        where: str | None = None,
+        problems: Problems | None = None,
+    ) -> PoolToJudge:
+        """Read runs, and pool their chunks.
+
+        Parameters
+        ----------
+        depth
+            How many chunks of each run are pooled.
+        neighbours
+            How many hops their pooled neighbours in the knowledge graph are away at most.
+        texts
+            Files with the texts of chunks that no run retrieved.
+        where
+            A filter of the questions (:mod:`graphkit.scoring.chosen_questions`).
+
+        Raises
+        ------
+        InputError
+            A file can't be used, runs share a name or lie in several datasets, no chunk with a text was retrieved, or
+            neighbours are wanted and no question has a knowledge graph.
+        """
+        problems = problems if problems is not None else Problems()
+        if texts and not neighbours:
+            raise InputError("--texts are those of neighbours", remedy="Add --neighbours, or leave it out.")
+        source = Dataset.of_run(run_files[0], dataset) if dataset is not None else Dataset.of_runs(run_files)
+        whole = [RunToGrade.read(file, source, problems) for file in run_files]
+        if len({run.run for run in whole}) < len(whole):
+            raise InputError("two of the runs have the same name", remedy="Name each run once.")
+        chosen = None if where is None else ChosenQuestions.of(source, where)
+        runs = whole if chosen is None else [run.only(chosen.ids) for run in whole]
+        pool = Pool.of(runs, depth)
+        if not any(pool.texts.values()):
+            remedy = "Log `retrieved` with the text of each chunk."
+            raise InputError("no run retrieved a chunk with a text", where=str(run_files[0]), remedy=remedy)
+        if neighbours:
+            answers = [answer for run in whole for answer in run.answers.values()]
+            pool.extend(source, whole[0].questions, neighbours, answers, texts_in(texts, problems))
+            if not pool.in_graph:
+                remedy = "`graphkit import graph` writes edges.jsonl; or leave --neighbours out."
+                raise InputError("the dataset has no knowledge graph", where=source.given, remedy=remedy)
+        return cls(source, runs, pool, run_files[0].with_name("pool.jsonl"), chosen)
+
+    @property
+    def size(self) -> PoolSize:
+        """What the pool holds."""
+        return replace(self.pool.size, runs=len(self.runs))
+
+    def file_of(self, judge: JudgeOptions) -> Path:
+        """Return the file that keeps the judgements of a judge."""
+        return file_beside(self.place, judge.judge, ".relevance.jsonl", judge.model)
+
+    def estimate(self, judge: JudgeOptions, options: GradingOptions) -> GradingEstimate:
+        """Return what a model would be asked about the pool; a judgement that a file keeps isn't asked for again.
+
+        Raises
+        ------
+        InputError
+            The judge asks no model, or a file can't be used.
+        """
+        kept = _kept(self.file_of(judge), Problems())
+
+        async def asking(opened_judge: OpenedJudge) -> None:
+            await _judged(self, options.job(opened_judge, judge.concurrency), kept)
+
+        return estimated(judge, asking)
 
 
 def judge_pool(
-    run_files: Sequence[Path],
-    dataset: str | Path | Dataset | None,
+    given: PoolToJudge,
     judge: JudgeOptions,
     options: GradingOptions,
     *,
-    depth: int = DEPTH,
     out: Path | None = None,
     problems: Problems | None = None,
+    notify: Callable[[str], None] | None = None,
 ) -> PoolJudging:
     """Have a judge grade the pooled chunks of some runs, and measure the runs by them.
 
-    Kept judgements of the same judge, version and text aren't asked for again. ``out`` is a new folder, for the dataset
-    with the chunks that the judge calls relevant in place of the relevant ids.
+    Kept judgements of the same judge, version and text aren't asked for again.
+
+    Parameters
+    ----------
+    out
+        A new folder, for the dataset with the chunks that the judge calls relevant in place of the relevant ids; or a
+        new file that ends in ``.qrels``, for all judgements as TREC's qrels.
+    notify
+        Called with each note about the judge.
 
     Raises
     ------
     InputError
-        A file can't be used or written, the judge can't be asked, runs share a name or lie in several datasets, or no
-        chunk with a text was retrieved.
+        A file can't be used or written, or the judge can't be asked.
     """
     problems = problems if problems is not None else Problems()
-    source = Dataset.of_run(run_files[0], dataset) if dataset is not None else Dataset.of_runs(run_files)
-    runs = [RunToGrade.read(file, source, problems) for file in run_files]
-    if len({run.run for run in runs}) < len(runs):
-        raise InputError("two of the runs have the same name", remedy="Name each run once.")
+    as_qrels = out is not None and out.suffix == QRELS
     if out is not None:
-        _new_folder(out)
-    pool = _Pool()
-    for run in runs:
-        for question in run.questions:
-            pool.add(question, run.case(question).chunks, depth)
-    if not any(pool.texts.values()):
-        remedy = "Log `retrieved` with the text of each chunk."
-        raise InputError("no run retrieved a chunk with a text", where=str(run_files[0]), remedy=remedy)
-    place = run_files[0].with_name("pool.jsonl")
-    file = file_beside(place, judge.judge, ".relevance.jsonl", judge.model)
-    found, verdicts = event_loop.run(_judged(runs[0].questions, pool.texts, judge, options, _kept(file, problems)))
+        _check_qrels(out, given.pool) if as_qrels else _new_folder(out)
+    file = given.file_of(judge)
+    found, verdicts = event_loop.run(_by_judge(given, judge, options, _kept(file, problems), notify))
     grades = {question: {one.chunk: one.relevance for one in some} for question, some in _by_question(found).items()}
     if verdicts:
         same = {(one.question, one.chunk, one.version, one.text_hash) for one in found}
         file.parent.mkdir(exist_ok=True)
-        with locked(grading_lock(place)):  # another pool may have kept its judgements meanwhile
+        with locked(grading_lock(given.place)):  # another pool may have kept its judgements meanwhile
             former = _kept(file, Problems(problems.on_error))
             rest = [one for one in former if (one.question, one.chunk, one.version, one.text_hash) not in same]
             write_records(file, [*rest, *found])
     if out is not None:
-        _write_dataset(out, source, grades)
-    questions = runs[0].questions
+        _write_qrels(out, found) if as_qrels else _write_dataset(out, given, grades)
+    questions, invalid = given.runs[0].questions, given.runs[0].invalid
     pairs = [
         (str(int(questions[question].relevant.get(chunk, 0) > 0)), str(int(grade >= RELEVANT)))
         for question, some in grades.items()
-        if question not in runs[0].invalid and _has_gold(questions[question])
+        if question not in invalid and _has_gold(questions[question])
         for chunk, grade in some.items()
     ]
     gold, said = [one for one, _ in pairs], [two for _, two in pairs]
-    pooled = sum(map(len, pool.texts.values()))
     return PoolJudging(
         judge=judge.judge,
-        runs=[_measured(run, grades) for run in runs],
-        chunks=pooled,
+        runs=[_measured(run, grades) for run in given.runs],
+        pool=given.size,
         asked=sum(len(_rows(one)) for one in verdicts),
-        unjudged=pooled - len(found),
-        textless=len(pool.textless),
-        differing=len(pool.differing),
+        unjudged=given.size.chunks - len(found),
         kappa=kappa(gold, said, ("0", "1")),
         agreement=raw_agreement(gold, said),
         file=file,
+        chosen=given.chosen,
         verdicts=verdicts,
     )
 
@@ -226,41 +307,45 @@ def _kept(file: Path, problems: Problems) -> list[PooledRelevance]:
     return [one for _, one in read_records(file, PooledRelevance, problems)] if file.is_file() else []
 
 
-async def _judged(
-    questions: Mapping[str, QuestionStruct],
-    texts: Mapping[str, Mapping[str, str]],
+async def _by_judge(
+    given: PoolToJudge,
     judge: JudgeOptions,
     options: GradingOptions,
     kept: Sequence[PooledRelevance],
+    notify: Callable[[str], None] | None,
+) -> tuple[list[PooledRelevance], list[Verdict]]:
+    async with opened(judge, notify=notify) as opened_judge:
+        return await _judged(given, options.job(opened_judge, judge.concurrency), kept)
+
+
+async def _judged(
+    given: PoolToJudge, job: GradingJob, kept: Sequence[PooledRelevance]
 ) -> tuple[list[PooledRelevance], list[Verdict]]:
     """Return the relevance of each pooled chunk that is known or could be judged, and the verdicts of this judging."""
-    async with opened(judge) as opened_judge:
-        job = options.job(opened_judge, judge.concurrency)
-        mark = {"grader": job.judge.name, "version": str(job.version(CONTEXT_RELEVANCE))}
-        hashes = {(question, chunk): _digest(text) for question, some in texts.items() for chunk, text in some.items()}
-        found = {
-            (one.question, one.chunk): one
-            for one in kept
-            if (one.grader, one.version) == (mark["grader"], mark["version"])
-            and hashes.get((one.question, one.chunk)) == one.text_hash
-        }
-        verdicts: list[Verdict] = []
-        left = {
-            question: [chunk for chunk in _drawn(question, some) if (question, chunk) not in found]
-            for question, some in texts.items()
-        }
-        while left := {question: some for question, some in left.items() if some}:
-            graded = await _graded(job, questions, {q: {c: texts[q][c] for c in some} for q, some in left.items()})
-            verdicts += graded
-            for verdict in graded:
-                for row in _rows(verdict):
-                    at = (verdict.question, row["chunk"])
-                    about = {"question": at[0], "chunk": at[1], "relevance": row["relevance"], **mark}
-                    found[at] = PooledRelevance(text_hash=hashes[at], **about)
-            # A chunk that didn't fit is judged next, unless it never fits: then nothing new was judged.
-            judged = {one.question for one in graded if _rows(one)}
-            left = {q: [c for c in some if (q, c) not in found] for q, some in left.items() if q in judged}
-        return [found[at] for at in sorted(found) if at in hashes], verdicts
+    texts = given.pool.texts
+    mark = {"grader": job.judge.name, "version": str(job.version(CONTEXT_RELEVANCE))}
+    hashes = {(question, chunk): digest(text) for question, some in texts.items() for chunk, text in some.items()}
+    found = {
+        (one.question, one.chunk): one
+        for one in kept
+        if (one.grader, one.version) == (mark["grader"], mark["version"])
+        and hashes.get((one.question, one.chunk)) == one.text_hash
+    }
+    verdicts: list[Verdict] = []
+    prompts = {
+        question: prompts_of(some, [one for one in some if (question, one) not in found], job.context_tokens)
+        for question, some in texts.items()
+    }
+    for number in range(max(map(len, prompts.values()), default=0)):
+        now = {question: some[number] for question, some in prompts.items() if number < len(some)}
+        graded = await _graded(job, given.runs[0].questions, now)
+        verdicts += graded
+        for verdict in graded:
+            for row in _rows(verdict):
+                at = (verdict.question, row["chunk"])
+                about = {"question": at[0], "chunk": at[1], "relevance": row["relevance"], **mark}
+                found[at] = PooledRelevance(text_hash=hashes[at], **about)
+    return [found[at] for at in sorted(found)], verdicts
 
 
 async def _graded(
@@ -279,30 +364,6 @@ async def _graded(
     return (await job.grade(run)).verdicts
 
 
-def _new_folder(folder: Path) -> None:
-    """Make a folder; raise an InputError if that can't be done, or it holds anything."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        filled = any(folder.iterdir())
-    except OSError as error:
-        raise InputError(f"the folder can't be made: {error.strerror}", where=str(folder)) from None
-    if filled:
-        raise InputError("the folder isn't empty", where=str(folder), remedy="Name a new one by --out.")
-
-
-def _write_dataset(folder: Path, source: Dataset, grades: Mapping[str, Mapping[str, int]]) -> None:
-    """Write a dataset with the chunks that are relevant by a judge, and their grades as gains."""
-    for file in source.files():
-        if file != source.questions_file:
-            with written(folder / file.name) as temporary:
-                shutil.copyfile(file, temporary)
-    with written(folder / "questions.jsonl") as temporary, temporary.open("wb") as stream:
-        for question in source.every_question():
-            some = grades.get(question.id, {})
-            relevant = {chunk: float(grade) for chunk, grade in some.items() if grade >= RELEVANT}
-            stream.write(msgspec.json.encode(with_fields(question, relevant=relevant, evidence_sets=[])) + b"\n")
-
-
 def _rows(verdict: Verdict) -> Sequence[Mapping[str, Any]]:
     """Return the chunks that a verdict grades; none if it failed."""
     return (verdict.verdict or {}).get("chunks", ()) if verdict.failure is None else ()
@@ -315,17 +376,58 @@ def _by_question(found: Iterable[PooledRelevance]) -> dict[str, list[PooledRelev
     return grouped
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _drawn(question: str, chunks: Iterable[str]) -> list[str]:
-    """Return chunks in an order that tells neither their run nor their rank."""
-    return sorted(chunks, key=lambda chunk: _digest(f"{question}\0{chunk}"))
-
-
 def _has_gold(question: QuestionStruct) -> bool:
     return any(gain > 0 for gain in question.relevant.values())
+
+
+# What is written ------------------------------------------------------------------------------------------------------
+
+
+def _made(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder can't be made: {error.strerror}", where=str(folder)) from None
+
+
+def _new_folder(folder: Path) -> None:
+    """Make a folder; raise an InputError if that can't be done, or it holds anything."""
+    _made(folder)
+    if any(folder.iterdir()):
+        raise InputError("the folder isn't empty", where=str(folder), remedy="Name a new one by --out.")
+
+
+def _check_qrels(path: Path, pool: Pool) -> None:
+    """Raise an InputError if a file of qrels exists or can't be made, or an id doesn't fit into one."""
+    _made(path.parent)
+    if path.exists():  # it may hold a person's judgements
+        raise InputError("the file is already there", where=str(path), remedy="Name a new one by --out.")
+    for name in (name for question, some in pool.texts.items() for name in (question, *some)):
+        if len(name.split()) != 1 or name != name.strip():
+            what = f"the id {shortened(name)!r} holds white space, which separates the fields of qrels"
+            raise InputError(what, where=str(path), remedy="Write a dataset instead: --out DIR.")
+
+
+def _write_qrels(path: Path, found: Iterable[PooledRelevance]) -> None:
+    """Write each judgement as a line ``question 0 chunk relevance``, also those of 0."""
+    with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{one.question} 0 {one.chunk} {one.relevance}\n" for one in found)
+
+
+def _write_dataset(folder: Path, given: PoolToJudge, grades: Mapping[str, Mapping[str, int]]) -> None:
+    """Write the questions that were picked, with the chunks that are relevant by a judge and their grades as gains."""
+    source, chosen = given.source, given.chosen
+    for file in source.files():
+        if file != source.questions_file:
+            with written(folder / file.name) as temporary:
+                shutil.copyfile(file, temporary)
+    with written(folder / "questions.jsonl") as temporary, temporary.open("wb") as stream:
+        for question in source.every_question():
+            if chosen is not None and question.id not in chosen.ids:
+                continue
+            some = grades.get(question.id, {})
+            relevant = {chunk: float(grade) for chunk, grade in some.items() if grade >= RELEVANT}
+            stream.write(msgspec.json.encode(with_fields(question, relevant=relevant, evidence_sets=[])) + b"\n")
 
 
 # The measures --------------------------------------------------------------------------------------------------------

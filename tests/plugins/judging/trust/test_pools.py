@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from math import log2
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytrec_eval
 
+from graphkit.files.problems import Problems
 from graphkit.measures.registry import parse_measure
+from graphkit.plugins.judging.grading.surroundings import Distances
+from graphkit.plugins.judging.trust.pooled_chunks import beside, drawn, prompts_of
 from graphkit.plugins.judging.trust.pools import condensed
+from graphkit.plugins.logs.judgements import judged_questions
+from tests.helpers.api import Api, served
+from tests.helpers.api import Reply as Sent
 from tests.helpers.cases import answer, question
+from tests.helpers.chat import completion, last_text
 from tests.helpers.cli import inside
 from tests.helpers.datasets import write_jsonl
 
@@ -179,7 +188,8 @@ def test_in_words(runs: list[Path]) -> None:
     folder = runs[0].parent.parent
     done = inside("judge", "pool", *runs, "-j", "grades:judge", cwd=folder, code=0)
     assert "a: 4 of 4 ranked chunks judged by grades:judge" in done.out
-    assert "pool: 5 chunks with a text, 5 judged now" in done.out
+    assert "pool: 5 chunks with a text, the first 10 chunks of 2 runs" in done.out
+    assert "of the pool, 5 judged now" in done.out
     assert "agreement with gold: 1.000" in done.out
     assert "grades-judge.relevance.jsonl" in done.out
 
@@ -282,3 +292,177 @@ def test_two_pools_at_once_keep_both(runs: list[Path]) -> None:
     kept = {json.loads(line)["chunk"] for line in file.read_text().splitlines()}
     assert kept == {"w", "x", "y", "z"}
     assert not (file.parent / ".lock").exists()
+
+
+# Pools by the graph --------------------------------------------------------------------------------------------------
+
+
+def edges(folder: Path, *pairs: tuple[str, str]) -> None:
+    """Write a knowledge graph of one relation."""
+    write_jsonl(folder / "edges.jsonl", [{"source": one, "relation": "R", "target": other} for one, other in pairs])
+
+
+@pytest.fixture
+def walked(runs: list[Path]) -> list[Path]:
+    """The runs beside the graph x -> n, m -> n, y -> o: of n run b knows the text, by q2; of o and m none does."""
+    edges(runs[0].parent.parent, ("x", "n"), ("m", "n"), ("y", "o"))
+    write_jsonl(runs[1], [ranked("b", "q1", Y, Z), ranked("b", "q2", ("n", "is 2"))])
+    return runs
+
+
+def test_neighbours_are_pooled(walked: list[Path]) -> None:
+    """What no run retrieved for q1 counts as relevant, too, so that recall isn't bounded by the runs.
+
+    q1 has x 3, y 0, z 2, and by the graph n 2, from the text that q2 has of it: a, with x and y, has 1 of 2 relevant
+    chunks by the runs alone, and 1 of 3 with n. Of q2, x, y and n are retrieved; neighbours of these are m and o.
+    """
+    alone = pooled(walked)
+    assert (alone["hops"], alone["neighbours"], alone["chunks"]) == (0, 0, 6)
+    assert alone["runs"][0]["by_pool"]["Recall@20"]["mean"] == pytest.approx((1 / 2 + 1 / 2) / 2)
+    found = pooled(walked, "--neighbours", 1)
+    # q1: n is pooled, o has no text; q2: m and o have none.
+    assert (found["hops"], found["chunks"], found["neighbours"], found["beyond"], found["unknown"]) == (1, 7, 1, 0, 3)
+    assert (found["asked"], found["in_graph"], found["questions"]) == (1, 2, 2)
+    assert found["runs"][0]["by_pool"]["Recall@20"]["mean"] == pytest.approx((1 / 3 + 1 / 2) / 2)
+    assert pooled(walked)["runs"] == alone["runs"]  # what was kept of neighbours is in no pool without them
+
+
+def test_texts_and_hops(walked: list[Path]) -> None:
+    """A file gives the texts of what nobody retrieved, but of no retrieved chunk; two hops reach m from x."""
+    folder = walked[0].parent.parent
+    texts = write_jsonl(folder / "t.jsonl", [{"id": "m", "text": "is 3"}, {"id": "n", "text": "other 0"}])
+    found = pooled(walked, "--neighbours", 2, "--texts", texts)
+    # q1: n and m, without o; q2: m, without o.
+    assert (found["hops"], found["neighbours"], found["unknown"]) == (2, 3, 2)
+    assert found["runs"][0]["by_pool"]["Recall@20"]["mean"] == pytest.approx((1 / 4 + 1 / 3) / 2)
+    assert pooled(walked, "--neighbours", 1, "--texts", texts)["neighbours"] == 2
+    done = inside("judge", "pool", *walked, "-j", "grades:judge", "--neighbours", 1, cwd=folder, code=0)
+    assert "pool: 7 chunks with a text, the first 10 chunks of 2 runs with their neighbours within 1 hop;" in done.out
+    assert "1 of them as neighbours; 3 neighbours without a known text" in done.out
+
+
+def test_neighbours_of_a_hub_are_limited(runs: list[Path]) -> None:
+    """Of 25 neighbours with a text 20 are pooled, whatever the order of the edges, and 5 are said to be left out."""
+    folder = runs[0].parent.parent
+    names = [f"n{number}" for number in range(25)]
+    texts = write_jsonl(folder / "t.jsonl", [{"id": name, "text": "is 0"} for name in names])
+    write_jsonl(runs[0], [ranked("a", "q1", X)])
+    chosen = []
+    for order in (names, names[::-1]):
+        edges(folder, *(("x", name) for name in order))
+        found = pooled(runs[:1], "--neighbours", 1, "--texts", texts)
+        assert (found["chunks"], found["neighbours"], found["beyond"]) == (21, 20, 5)
+        chosen.append(set(asked(runs)))
+    assert chosen[0] == chosen[1]
+
+
+def test_neighbours_share_a_prompt() -> None:
+    """If a pool needs several prompts, each holds chunks of one neighbourhood: pairs of which two fit into a prompt."""
+    graph = Distances()
+    for number in range(6):
+        graph.add(f"a{number}", f"b{number}")
+    texts = {f"{end}{number}": "123" for end in "ab" for number in range(6)}
+    for seed in map(str, range(20)):
+        order = [*beside(drawn(seed, texts), graph)]
+        assert sorted(order) == sorted(texts)
+        prompts = prompts_of(texts, order, context_tokens=2)
+        assert [len({name[1:] for name in one}) for one in prompts] == [1] * 6
+
+
+def test_where_there_is_no_graph(runs: list[Path]) -> None:
+    """Without a graph there are no neighbours, and texts without neighbours have no use: both are refused."""
+    folder = runs[0].parent.parent
+    texts = write_jsonl(folder / "t.jsonl", [{"id": "m", "text": "is 3"}])
+    for words, said in (
+        (("--neighbours", 1), "the dataset has no knowledge graph"),
+        (("--texts", texts), "--texts are those of neighbours"),
+    ):
+        done = inside("judge", "pool", *runs, "-j", "grades:judge", *words, cwd=folder, code=2)
+        assert said in done.err
+    assert not (folder / "asked.txt").exists()
+
+
+# A part, a forecast, and qrels ---------------------------------------------------------------------------------------
+
+
+def test_some_questions(runs: list[Path]) -> None:
+    """A filter picks what is judged, measured and written, and stands beside the figures."""
+    found = pooled(runs, "--where", "question == 'q1'", "--out", "part")
+    folder = runs[0].parent.parent
+    assert (found["chunks"], found["asked"], found["runs"][0]["ranked"]) == (3, 3, 2)
+    assert (found["where"]["questions"], found["where"]["of"]) == (1, 2)
+    assert found["runs"][0]["by_pool"]["RR"]["total"] == 1
+    assert [json.loads(line)["id"] for line in (folder / "part" / "questions.jsonl").read_text().splitlines()] == ["q1"]
+    words = ("judge", "pool", *runs, "-j", "grades:judge", "--where", "question == 'q1'")
+    assert "over 1 of 2 questions" in inside(*words, cwd=folder, code=0).out
+
+
+def _relevance(api: Api, body: dict[str, Any]) -> Sent:
+    keys = re.findall(r"<(c\d+)-[0-9a-f]{16}>", last_text(body))
+    rows = [{"chunk": key, "reason": "r", "relevance": 2} for key in dict.fromkeys(keys)]
+    return completion(json.dumps({"chunks": rows}))
+
+
+def test_dry_run(runs: list[Path]) -> None:
+    """Every prompt is counted before anything is sent, also those of chunks that don't fit into the first.
+
+    A prompt of 20 tokens holds 60 characters: q1 has three texts of 40, q2 two of 4. What was judged isn't asked for
+    again: then a new chunk is one call.
+    """
+    folder = runs[0].parent.parent
+    long = [(name, name * 40) for name in "xyz"]
+    write_jsonl(runs[0], [ranked("a", "q1", *long), ranked("a", "q2", X, Y)])
+    there = ("judge", "pool", runs[0], "--context-tokens", 20, "--no-cache", "--json")
+    (folder / "prices.toml").write_text("[models.m]\nprompt = 1\noutput = 1\n")
+    with served(_relevance) as api:
+        model = ("--model", "vllm:m", "--base-url", f"{api.url}/v1")
+        found = inside(*there, *model, "--dry-run", cwd=folder, code=0).object()
+        assert (found["calls"], found["cost"], found["pool"]["chunks"], len(api.requests)) == (4, None, 5, 0)
+        priced = inside(*there, *model, "--dry-run", "--prices", "prices.toml", cwd=folder, code=0).object()
+        assert 0 < priced["cost"] < priced["most"]
+        assert not (runs[0].parent / "pool.grades").exists()
+        assert inside(*there, *model, cwd=folder, code=0).object()["asked"] == 5
+        assert len(api.requests) == 4
+        assert inside(*there, *model, "--dry-run", cwd=folder, code=0).object()["calls"] == 0
+        write_jsonl(runs[0], [ranked("a", "q1", *long, ("w", "new")), ranked("a", "q2", X, Y)])
+        assert inside(*there, *model, "--dry-run", cwd=folder, code=0).object()["calls"] == 1
+    refused = inside("judge", "pool", *runs, "--dry-run", cwd=folder, code=2)
+    assert "the judge 'lexical' asks none" in refused.err
+
+
+def test_qrels(runs: list[Path]) -> None:
+    """The judgements as TREC's qrels: trec_eval has the same nDCG by them, where every ranked chunk is judged.
+
+    Lines are in the order of question and chunk, with grades of 0.
+    """
+    write_jsonl(runs[1], [ranked("b", "q1", Y, Z, ("w", "is 1")), ranked("b", "q2", Y, ("w", "is 2"))])
+    folder = runs[0].parent.parent
+    found = pooled(runs, "--out", "deep/pool.qrels")
+    path = folder / "deep" / "pool.qrels"
+    grades = {"q1": {"w": 1, "x": 3, "y": 0, "z": 2}, "q2": {"w": 2, "x": 3, "y": 0}}
+    assert path.read_text().splitlines() == [
+        f"{question} 0 {chunk} {grade}" for question, some in grades.items() for chunk, grade in some.items()
+    ]
+    with path.open() as stream:
+        peer = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(stream), {"ndcg_cut_10", "recip_rank"})
+    rankings = {"a": {"q1": "xy", "q2": "yx"}, "b": {"q1": "yzw", "q2": "yw"}}
+    for run in found["runs"]:
+        scores = {asked: {one: -rank for rank, one in enumerate(some)} for asked, some in rankings[run["run"]].items()}
+        theirs = [one["ndcg_cut_10"] for one in peer.evaluate(scores).values()]
+        assert run["by_pool"]["nDCG@10"]["mean"] == pytest.approx(sum(theirs) / 2, abs=1e-9)
+    write_jsonl(folder / "deep" / "queries.jsonl", [{"_id": one, "text": "?"} for one in grades])
+    read = {row["id"]: row["relevant"] for _, row in judged_questions(path, Problems())}
+    assert read == {question: {one: grade for one, grade in some.items() if grade} for question, some in grades.items()}
+
+
+def test_qrels_that_can_not_be_written(runs: list[Path]) -> None:
+    """A file that is there stays as it is, and an id with a space fits into no line: both are said before judging."""
+    folder = runs[0].parent.parent
+    words = ("judge", "pool", *runs, "-j", "grades:judge", "--out", "pool.qrels")
+    (folder / "pool.qrels").write_text("q1 0 x 1\n")
+    assert "the file is already there" in inside(*words, cwd=folder, code=2).err
+    assert (folder / "pool.qrels").read_text() == "q1 0 x 1\n"
+    (folder / "pool.qrels").unlink()
+    write_jsonl(runs[0], [ranked("a", "q1", ("my x", "is 3"))])
+    assert "the id 'my x' holds white space" in inside(*words, cwd=folder, code=2).err
+    assert not (folder / "asked.txt").exists()
