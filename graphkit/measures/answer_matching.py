@@ -34,14 +34,16 @@ def gold_answers(question: QuestionStruct, any_length: bool = False) -> list[str
 
 
 def with_names(texts: Iterable[str], case: Case) -> list[list[str]]:
-    """Return each gold answer, and after one that names a single node of the question's gold that node's other names.
+    """Return each gold answer, and after one that names a node of the question's gold that node's other names.
 
-    These are its id, its path and symbol, its symbol, and the aliases that the knowledge graph states.
+    It names the node whose id it is, else the only one that it is a name of. Names are the id, the path and symbol, the
+    symbol, and the aliases that the knowledge graph states.
     """
     relevant = {node for node, gain in case.question.relevant.items() if gain > 0}
-    names = [_names(node, case) for node in relevant.union(*((edge[0], edge[2]) for edge in case.gold_edges))]
-    meant = ((text, [each for each in names if text.strip() in each]) for text in texts)
-    return [[*dict.fromkeys((text, *(found[0] if len(found) == 1 else ())))] for text, found in meant]
+    names = {node: _names(node, case) for node in relevant.union(*((edge[0], edge[2]) for edge in case.gold_edges))}
+    meant = ((text, [each for each in names.values() if text.strip() in each]) for text in texts)
+    by_name = ((text, found[0] if len(found) == 1 else ()) for text, found in meant)
+    return [[*dict.fromkeys((text, *names.get(text.strip(), found)))] for text, found in by_name]
 
 
 def _names(node: str, case: Case) -> tuple[str, ...]:
@@ -68,7 +70,8 @@ class AnswerText:
     def holds(self, gold: str) -> bool:
         """Return whether a gold answer occurs; yes and no must be the answer's own."""
         if not self._whole:
-            return without_articles(gold) in self._plain
+            bare = without_articles(gold)  # nothing, of an alias of signs alone, occurs nowhere
+            return bare != "" and bare in self._plain
         wanted = in_words(gold)
         if (own := wanted[0].strip()) in ("yes", "no"):
             return decision(self._text) == own
@@ -102,7 +105,8 @@ class AnswerHit(Measure):
     compared with the answer's own, the first that stands for itself: *no* before a noun (no evidence) doesn't. With
     ``first`` only the first line counts: Hit@1 of answers that are lists. With ``words=False`` an occurrence may be
     part of a word, as RoG and GNN-RAG compute it. With ``names=True`` a gold answer that names a node of the question's
-    gold may occur by any name of that node: its id, its path and symbol, its symbol, or an alias in the graph.
+    gold, by its id or by a name that no other one has, may occur by any name of that node: its id, its path and symbol,
+    its symbol, or an alias in the graph.
     """
 
     first: bool = False

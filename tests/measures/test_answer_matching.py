@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graphkit.records.commits import CommitGraph
+from graphkit.records.ids import Places, StatedArtifact
 from tests.helpers.cases import answer, question, reason, unlogged, value
 
 #: Two gold answers.
@@ -53,6 +55,33 @@ def test_names_of_a_node() -> None:
     assert [value(f"AnswerHit(first=True{more})", asked, first) for more in ("", ", names=True")] == [0.0, 1.0]
     inside = answer(answer="resubmitted")
     assert [value(f"AnswerHit(names=True{more})", asked, inside) for more in ("", ", words=False")] == [0.0, 1.0]
+
+
+def with_aliases(**aliases: tuple[str, ...]) -> CommitGraph:
+    """Return the places of a graph whose nodes ``api:NAME`` have these aliases."""
+    commits, stated = CommitGraph(), {f"api:{name}": StatedArtifact(None, names) for name, names in aliases.items()}
+    commits.places = Places(stated=lambda: {"": stated})
+    return commits
+
+
+@pytest.mark.parametrize("words", [True, False])
+@pytest.mark.parametrize("text", ["Nothing at all.", "", "the", "+ +"])
+def test_an_alias_without_a_word_is_in_no_answer(text: str, words: bool) -> None:
+    """Signs, white space and articles may be aliases; they leave nothing that an answer could hold."""
+    places = with_aliases(users=("->", "  ", "!", "."))
+    asked = question(relevant=["api:users"], gold_answers=["users"])
+    for measure in ("AnswerHit", "AnswerF1"):
+        name = f"{measure}(words={words}, names=True)"
+        assert value(name, asked, answer(answer=text), places) == 0.0
+        assert value(name, asked, answer(answer="api:users"), places) == 1.0
+
+
+def test_an_id_names_its_node_whoever_has_it_as_an_alias() -> None:
+    """A gold answer that is the id of a gold node means that node, though another one has it as an alias."""
+    places = with_aliases(auth=("Door",), old=("api:auth", "Attic"))
+    asked = question(relevant=["api:auth", "api:old"], gold_answers=["api:auth"])
+    found = [value("AnswerHit(names=True)", asked, answer(answer=text), places) for text in ("Door", "Attic")]
+    assert found == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("measure", ["AnswerHit", "AnswerF1"])
