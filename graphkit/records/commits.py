@@ -173,7 +173,7 @@ class CommitGraph:
         if found is None:
             found = self._meant[repo, name] = self._look_up(repo, name)
         pin = pins.get(repo)
-        if pin is None or found.sha == pin or not _begins(pin, name) or (repo, name) in self._tags:
+        if pin is None or found.sha == pin or not begins(pin, name) or (repo, name) in self._tags:
             return found
         # The pin and a known commit have the same prefix.
         others = self._beginning(repo, name) - {pin}
@@ -280,7 +280,12 @@ class CommitGraph:
         return any(wanted <= members for members in self._sets.values())
 
 
-def _begins(sha: str, name: str) -> bool:
+def begins(sha: str, name: str) -> bool:
+    """Return whether a name is a prefix of a sha, in either case; a tag or a branch is none.
+
+    >>> begins("5c5bb23d", "5C5B"), begins("release-2", "release")
+    (True, False)
+    """
     return _PREFIX.fullmatch(name) is not None and sha.startswith(name.lower())
 
 

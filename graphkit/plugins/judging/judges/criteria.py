@@ -19,6 +19,7 @@ from graphkit.plugins.judging.judges.forms import VerdictForm, Words, each_once
 from graphkit.plugins.judging.judges.materials import Materials, criterion_keys
 from graphkit.plugins.judging.judges.prompts import CRITERIA as CRITERIA_PART
 from graphkit.plugins.judging.judges.prompts import PARTS, RUBRIC_PART
+from graphkit.records.commits import begins
 from graphkit.records.structs import CriterionStruct
 from graphkit.records.words import counted, shortened
 
@@ -33,6 +34,7 @@ BLANK = "it is blank"
 
 #: The fewest characters of a sha by which a commit is known.
 SHORTEST_SHA = 7
+SHORT_SHA = f"it begins like a commit that was read there, and a sha is known by {SHORTEST_SHA} characters"
 
 
 class CriterionVerdict(VerdictForm):
@@ -122,15 +124,17 @@ def _relation(name: str, case: Case) -> tuple[bool, str | None]:
 
 
 def _commit(name: str, case: Case) -> tuple[bool, str | None]:
-    there = any(
-        sha == case.sha(repo, name) or (len(name) >= SHORTEST_SHA and sha.startswith(name))
-        for repo, sha in case.touched
-    )
+    if any(sha == case.sha(repo, name) for repo, sha in case.touched):
+        return True, None
+    # A record may hold a part of a sha, too.
+    alike = [min(len(sha), len(name)) for _, sha in case.touched if begins(sha, name) or begins(name.lower(), sha)]
+    if alike:
+        return max(alike) >= SHORTEST_SHA, SHORT_SHA
     steps = (step for walk in case.walks for step in walk)
     unknown = any(one.sha is None for one in case.versions) or any(
         not (step.source_commit and step.target_commit) for step in steps
     )
-    return there, _unlogged(case) or (NO_COMMIT if unknown else None)
+    return False, _unlogged(case) or (NO_COMMIT if unknown else None)
 
 
 _PLACES = {"id": _id, "repository": _repository, "relation": _relation, "commit": _commit}

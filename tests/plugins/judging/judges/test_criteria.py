@@ -19,7 +19,14 @@ from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSA
 from graphkit.plugins.compare.gold_renames import renamed
 from graphkit.plugins.judging import verdict_view
 from graphkit.plugins.judging.judges.catalogue import GRADERS
-from graphkit.plugins.judging.judges.criteria import BLANK, NO_COMMIT, NO_CRITERIA, NO_RELATION, NO_REPOSITORY
+from graphkit.plugins.judging.judges.criteria import (
+    BLANK,
+    NO_COMMIT,
+    NO_CRITERIA,
+    NO_RELATION,
+    NO_REPOSITORY,
+    SHORT_SHA,
+)
 from graphkit.plugins.judging.judges.lexical import LexicalJudge
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.verdict_request import ask, prompt_of
@@ -75,17 +82,26 @@ def test_weights_of_the_criteria_that_hold() -> None:
         ({"relation": "REQUESTS"}, True),
         ({"relation": "WRITES"}, False),
         ({"commit": "abc1234"}, True),
-        ({"commit": "abc123"}, False),
+        ({"commit": "ABC1234"}, True),
+        ({"commit": "ABC1234" + "0" * 33}, True),
+        ({"commit": "abd123"}, False),
+        ({"commit": "5c5bb23d"}, True),
+        ({"commit": "5c5bb23d" + "0" * 32}, True),
+        ({"commit": "5c5bb23e" + "0" * 32}, False),
+        ({"commit": "release-2024"}, True),
+        ({"commit": "release"}, False),
     ],
 )
 def test_names_are_looked_up(name: dict[str, str], there: bool) -> None:
-    """No judge is asked; what must be there holds exactly where what must not be doesn't. A short sha has 7 characters.
+    """No judge is asked; what must be there holds exactly where what must not be doesn't.
 
-    Each node has a commit, so that a commit that isn't there is known not to be.
+    Each node has a commit, so that a commit that isn't there is known not to be. A sha may be shortened, by the
+    criterion or by the record, and stand in capitals; a tag is no prefix of another tag.
     """
     step = {"source": "web:cart.ts", "relation": "REQUESTS", "target": "api:auth.py#login"}
     commits = {"source_commit": "abc1234" + "0" * 33, "target_commit": "f" * 40}
-    chunks = [{"id": "web:cart.ts", "commit": "abc1234" + "0" * 33}]
+    chunks = [{"id": "web:cart.ts", "commit": "abc1234" + "0" * 33}, {"id": "api:a.py", "commit": "5c5bb23d"}]
+    chunks.append({"id": "api:b.py", "commit": "release-2024"})
     logged = {"retrieved": chunks, "traversal": [{**step, **commits}]}
     for kind, holds in (("must", there), ("must_not", not there)):
         done = judged(CRITERIA, materials("x.", criteria=[{kind: name}], logged=logged))  # asking would fail
@@ -114,6 +130,8 @@ def test_ids_in_the_answer() -> None:
         ({"relation": "X"}, {"traversal": [{"source": "a", "target": "b"}]}, NO_RELATION),
         ({"repository": "x"}, {"retrieved": ["a"]}, NO_REPOSITORY),
         ({"commit": "abc1234"}, {"retrieved": ["api:a.py"]}, NO_COMMIT),
+        ({"commit": "abc123"}, {"retrieved": [{"id": "api:a.py", "commit": "abc1234d"}]}, SHORT_SHA),
+        ({"commit": "abc1234" + "0" * 33}, {"retrieved": [{"id": "api:a.py", "commit": "abc12"}]}, SHORT_SHA),
     ],
 )
 @pytest.mark.parametrize("kind", ["must", "must_not"])
