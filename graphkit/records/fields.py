@@ -13,8 +13,11 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictInt,
+    ValidationError,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
 from pydantic.types import AwareDatetime, StrictFloat, StrictStr
@@ -56,6 +59,18 @@ def _as_id(value: Any, info: ValidationInfo) -> Any:
     if isinstance(info.context, dict):
         info.context[NUMBERS] = True
     return name
+
+
+def wanted(forms: str) -> WrapValidator:
+    """Return a validator of a value that has several forms: what fits none is one mistake, which names the forms."""
+
+    def checked(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return read(value)
+        except ValidationError:
+            raise ValueError(f"{forms} is wanted") from None
+
+    return WrapValidator(checked)
 
 
 # A name may be part of a database key; a text may have any length.

@@ -32,6 +32,7 @@ from graphkit.records.fields import (
     Share,
     Text,
     Time,
+    wanted,
 )
 from graphkit.records.shapes import (
     absent_edges,
@@ -139,6 +140,9 @@ class Conflict(Record):
 #: The name that decides a criterion in place of a text, by what it names.
 Named = Annotated[dict[Literal["id", "repository", "relation", "commit"], Name], Field(min_length=1, max_length=1)]
 
+#: What a criterion is about.
+Wanted = Annotated[Text | Named, wanted("a text, or an object that names one id, repository, relation or commit,")]
+
 
 class Criterion(Record):
     """A thing that an answer must say or do, or must not; exactly one of the two.
@@ -147,8 +151,8 @@ class Criterion(Record):
     retrieved, traversed and cited.
     """
 
-    must: Text | Named | None = None
-    must_not: Text | Named | None = None
+    must: Wanted | None = None
+    must_not: Wanted | None = None
     weight: Positive = 1
 
 
@@ -175,7 +179,7 @@ class CodeTest(Record):
     """
 
     name: Name
-    inputs: list[Any] | dict[StrictStr, Any] | StrictStr | None = None
+    inputs: Annotated[list[Any] | dict[StrictStr, Any] | StrictStr | None, wanted("a list, an object or a text")] = None
     expected: Any = Field(default=None, validation_alias=_names(CODE_TEST, "expected"))
     raises: Name | None = Field(default=None, validation_alias=_names(CODE_TEST, "raises"))
     assertion: StrictStr | None = Field(default=None, validation_alias=_names(CODE_TEST, "assertion"))

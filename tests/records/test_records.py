@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.reading import NUMBERS_ARE_IDS, RecordReader
+from graphkit.records import models
 from graphkit.records.fields import Record, other_names
 from graphkit.records.models import (
     Answer,
@@ -412,6 +417,30 @@ def test_answer_is_strict(fields: dict[str, Any]) -> None:
     """No value is converted to the type of its field."""
     with pytest.raises(ValidationError):
         answer(**fields)
+
+
+def test_a_value_of_no_form_is_one_mistake() -> None:
+    """A field of several forms says which are wanted, and shows no form's own label.
+
+    Each field of each record gets values that are empty, nested or of another type.
+    """
+    odd = (0, -1, 1.5, True, "", "x", [], {}, [1], [""], [{}], {"a": 1}, {"": 1}, {"a": []}, [[1, 2]], [{"a": {}}])
+    for model in (one for one in vars(models).values() if isinstance(one, type) and issubclass(one, Record)):
+        for field, value in itertools.product(model.model_fields, odd):
+            with contextlib.suppress(InputError):
+                try:
+                    model.model_validate({field: value})
+                except ValidationError as error:
+                    labels = {str(part) for one in error.errors() for part in one["loc"]} - {"[key]"}
+                    assert not [one for one in labels if re.search(r"\[|constrained|function-", one)], (model, field)
+    with pytest.raises(ValidationError) as refused:
+        Question.model_validate(MINIMAL[Question] | {"criteria": [{"must": {"name": "x"}}]})
+    assert [(one["loc"], one["msg"]) for one in refused.value.errors()] == [
+        (
+            ("criteria", 0, "must"),
+            "Value error, a text, or an object that names one id, repository, relation or commit, is wanted",
+        )
+    ]
 
 
 def test_commit_needs_a_time_zone() -> None:
