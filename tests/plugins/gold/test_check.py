@@ -116,6 +116,27 @@ def test_commit_that_is_not_known(tmp_path: Path) -> None:
     assert "b@b1, a commit that commits.jsonl does not hold" in result["findings"][0]["what"]
 
 
+def test_names_of_criteria_that_nothing_has(tmp_path: Path) -> None:
+    """A misspelt name of a criterion would hold, or be broken, for every run; known names are no finding."""
+    sha = "5c5bb23" + 33 * "0"
+    known = [{"id": "a:m.py#x"}, {"repository": "b"}, {"relation": "CALLS"}, {"commit": "5C5BB23"}, {"commit": "v1"}]
+    typos = [
+        ({"id": "a:m.py#w"}, "must not id a:m.py#w: the dataset knows no such id; the nearest name is a:m.py#x"),
+        ({"repository": "B"}, "must not repository B: the dataset knows no such repository"),
+        ({"relation": "CALL"}, "must not relation CALL: the dataset knows no such relation; did you mean CALLS?"),
+        ({"commit": "5c5bb24"}, "must not commit 5c5bb24: the dataset knows no such commit"),
+    ]
+    rows = [question(number) for number in range(5)]
+    rows[1]["criteria"] = [*({"must": one} for one in known), {"must": "CALL"}]
+    rows[2]["criteria"] = [{"must_not": one} for one, _ in typos]
+    commits = ({"repo": "a", "sha": sha, "tags": ["v1"]}, {"repo": "a", "sha": "a1"})
+    result = checked(tmp_path, rows, code=0, commits=commits)
+    assert reported(result) == [("unknown-name", "warning", "q2")] * 4
+    assert [one["what"] for one in result["findings"]] == [what for _, what in typos]
+    # Nothing lists commits: they aren't unknown.
+    assert len(checked(tmp_path / "other", rows, code=0)["findings"]) == 3
+
+
 def test_annotated_commits_are_named_by_tag_and_beginning(tmp_path: Path) -> None:
     """Names of a listed commit are listed, and not stale if the graph has that commit; an ambiguous one is reported."""
     one, two = "ab12" + 36 * "1", "ab12" + 36 * "2"

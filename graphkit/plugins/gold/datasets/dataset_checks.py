@@ -19,6 +19,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
+from graphkit.plugins.gold.datasets.criterion_names import unknown_names
 from graphkit.plugins.gold.datasets.question_rows import refuse_run
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -31,7 +32,10 @@ SPREAD = {"easy": 0.4, "medium": 0.4, "hard": 0.2}
 TOLERANCE = 0.1
 
 #: The kinds of findings, in order of display.
-KINDS = ("record", "unknown-field", "field", "stale-gold", "unknown-commit", "duplicate", "difficulty", "no-room")
+KINDS = (
+    *("record", "unknown-field", "field", "stale-gold", "unknown-commit", "unknown-name", "duplicate", "difficulty"),
+    "no-room",
+)
 
 _GOLD = (
     "paths",
@@ -162,6 +166,7 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
     for name, reasons in stale_gold(dataset, commits, reading, questions).items():
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
     findings += _unknown_commits(questions, commits)
+    findings += [Flaw("unknown-name", "warning", *reversed(one)) for one in unknown_names(dataset, questions, commits)]
     reading.raise_if_refused()
     findings += _duplicates(questions)
     findings += _difficulty(questions)
