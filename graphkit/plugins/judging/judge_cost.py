@@ -102,12 +102,18 @@ def judge_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> JudgeC
     )
 
 
-def require_verdicts(verdicts: Sequence[Verdict], max_cost: float | None) -> None:
-    """Raise an error if the budget refused verdicts (GateError), or if every verdict failed (InputError)."""
+def require_verdicts(verdicts: Sequence[Verdict], max_cost: float | None, judge: str | None = None) -> None:
+    """Raise an error if the budget refused verdicts (GateError), or if every verdict failed (InputError).
+
+    ``judge`` is named if it is one of several.
+    """
     if unpaid := sum(one.failure == "over_budget" for one in verdicts):
         raise GateError(
             f"stopped at --max-cost {max_cost:g}: {counted(unpaid, 'verdict')} not asked for",
             remedy="Finished verdicts are kept; the same command asks for the rest, with a limit of its own.",
         )
     if verdicts and all(one.failure is not None for one in verdicts):
-        raise InputError("every verdict failed", remedy="Correct the cause above, and run the same command again.")
+        whose = "" if judge is None else f" of {judge}"
+        raise InputError(
+            f"every verdict{whose} failed", remedy="Correct the cause above, and run the same command again."
+        )

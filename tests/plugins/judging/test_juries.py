@@ -87,12 +87,48 @@ def test_a_member_that_fails(run: Path) -> None:
     """Two of three suffice if they agree (q1); q2 has one voice each, which is no majority."""
     with served(judging({**SAID, "c": (None, None)})) as api:
         done = grade(run, api, "a", "b", "c", code=2)
-    assert "every verdict failed" in done.err
+    assert "every verdict of ollama:c failed" in done.err
+    assert "no verdict of ollama:c on q1 by rubric: " in done.err
     found = of_jury(run, "a", "b", "c")
     assert (found["q1"].value, found["q1"].reason) == (1.0, None)
     assert str(found["q1"].explanation).endswith("; 1 judge without a value")
     assert found["q2"].value is None
     assert str(found["q2"].reason).startswith("the judges have no majority: ")
+
+
+def test_other_grades_of_a_jury_stay(run: Path) -> None:
+    """A grading by another grader, or on one question, keeps the jury's other scores; not those that changed since.
+
+    The order of the members doesn't matter. When b alone has found everything wrong, the jury's grades by the rubric
+    are no longer those of its members.
+    """
+    said, scale = {"a": RIGHT, "b": RIGHT}, json.dumps({"reasoning": "r", "score": 4})
+
+    def script(api: Api, body: dict[str, Any]) -> Reply:
+        by_scale = "ScaleVerdict" in json.dumps(body)
+        return OWN.message(scale if by_scale else said[body["model"]], 100, 20)
+
+    def graded(models: str, grader: str, *more: str) -> str:
+        words = [word for model in models for word in ("--model", f"ollama:{model}")]
+        options = ("--base-url", f"{api.url}/v1", "--no-store", "--no-cache", "-g", grader, *more)
+        return inside("grade", run, *words, *options, cwd=run.parents[2], code=0).err
+
+    def kept() -> dict[tuple[str, str], float | None]:
+        path = file_of_jury(run, ["ollama:a", "ollama:b"])
+        return {(one.question, one.measure): one.value for one in read_scores([path], Problems())}
+
+    with served(script) as api:
+        graded("ab", "rubric")
+        graded("ba", "scale")
+        both = kept()
+        assert (both["q1", "RubricGrade"], both["q2", "RubricGrade"], both["q1", "ScaleGrade"]) == (1.0, 1.0, 4.0)
+        assert "dropped" not in graded("ab", "rubric", "--where", 'question == "q1"')
+        assert kept() == both
+        said["b"] = WRONG
+        graded("b", "rubric")
+        done = graded("ab", "scale")
+    assert "note: 2 scores of jury(ollama:a,ollama:b) dropped, which its members don't give any more (Rubric" in done
+    assert {measure for (_, measure), value in kept().items() if value is not None} == {"ScaleGrade"}
 
 
 def test_too_few_members(run: Path) -> None:

@@ -281,14 +281,14 @@ def _grade_by_jury(
     cost = judge_cost(verdicts, cost_of_run(about.run))
     present(lambda: _show_jury(about.run, found, cost), found.as_json() | {"cost": cost.as_json()})
     for name, graded in found.members.items():
-        _print_failures(graded)
+        _print_failures(graded, name)
         if graded.warning:
             say(f"warning: {name}: {graded.warning}")
     if min_kappa is not None:
         run = next(iter(found.members.values())).run
         gate_outcomes.hold(kappa_held([run], found.scores, kept_checks([about.run]), min_kappa))
-    for graded, judge in zip(found.members.values(), judges, strict=True):
-        require_verdicts(graded.verdicts, judge.max_cost)
+    for (name, graded), judge in zip(found.members.items(), judges, strict=True):
+        require_verdicts(graded.verdicts, judge.max_cost, name)
 
 
 def _show_jury(run: Path, found: JuryGraded, cost: JudgeCost) -> None:
@@ -351,8 +351,9 @@ def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:
     print_line(f"kept in {grades_folder(run)}")
 
 
-def _print_failures(graded: Graded) -> None:
+def _print_failures(graded: Graded, member: str | None = None) -> None:
+    none = "no verdict" if member is None else f"no verdict of {member}"
     for verdict in graded.failed[:_FAILURES]:
-        say(f"no verdict on {verdict.question} by {verdict.grader}: {verdict.failure}: {verdict.reason}")
+        say(f"{none} on {verdict.question} by {verdict.grader}: {verdict.failure}: {verdict.reason}")
     if len(graded.failed) > _FAILURES:
-        say(f"no verdict: ... and {counted(len(graded.failed) - _FAILURES, 'more failure')}")
+        say(f"{none}: ... and {counted(len(graded.failed) - _FAILURES, 'more failure')}")

@@ -1,6 +1,7 @@
 """Juries: several judges grade a run, and their scores become those of one jury.
 
-Each member's scores and verdicts are kept as if it had graded alone. The jury's value of an answer is the majority's if
+Each member's scores and verdicts are kept as if it had graded alone, and so are the jury's scores by other graders and
+on other questions, as long as its members still give them. The jury's value of an answer is the majority's if
 a measure is a choice (yes or no, or a grade in a word), else the mean. At least half of the members must have a value,
 and a majority is more than half of those that have: a tie isn't scored.
 """
@@ -24,10 +25,11 @@ from graphkit.files.file_locks import locked
 from graphkit.files.grades_beside import SCORES, file_beside, grades_folder, grading_lock
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
-from graphkit.files.score_files import write_scores
+from graphkit.files.score_files import read_scores, write_scores
 from graphkit.plugins.judging.grading.grade_run import WAITING, GradingOptions, grade
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
 from graphkit.plugins.judging.grading.verdict_job import Graded
+from graphkit.plugins.judging.grading.verdict_store import files_of
 from graphkit.plugins.judging.judges.contract import Grader
 from graphkit.plugins.judging.judges.known_judges import backend_of
 from graphkit.plugins.judging.trust.agreement import alpha
@@ -129,7 +131,7 @@ def grade_by_jury(
     found = _combined(members, options.chosen)
     if options.keep:
         with locked(grading_lock(run_file), lambda: notify(WAITING)):
-            _keep(run_file, found)
+            _keep(run_file, found, notify)
     if store is not None:
         _into_graph(store, run_file, found)
     return found
@@ -151,11 +153,34 @@ def file_of_jury(run_file: Path, members: Iterable[str]) -> Path:
     return file_beside(run_file, "jury", f"{SCORES}.jsonl", ",".join(sorted(members)))
 
 
-def _keep(run_file: Path, found: JuryGraded) -> None:
+def _keep(run_file: Path, found: JuryGraded, notify: Callable[[str], None]) -> None:
+    """Write the jury's scores, with those by other graders and on other questions that its members still give."""
     path = file_of_jury(run_file, found.members)
     check_output(path, "scores", [run_file])
+    former = read_scores([path], Problems()) if path.exists() else []
+    now = {(one.question, one.measure) for one in found.scores}
+    others = [one for one in former if (one.question, one.measure) not in now]
+    kept = [one for one in others if one in _still_given(run_file, found)] if others else []
+    if dropped := [one for one in others if one not in kept]:
+        notify(
+            f"note: {counted(len(dropped), 'score')} of {found.name} dropped, which its members don't give any more "
+            f"({', '.join(dict.fromkeys(one.measure for one in dropped))}): grade by the jury again"
+        )
     grades_folder(run_file).mkdir(exist_ok=True)
-    write_scores(path, found.scores)
+    write_scores(path, (*found.scores, *kept))
+
+
+def _still_given(run_file: Path, found: JuryGraded) -> list[Score]:
+    """Return the jury's scores by all grades that its members keep, as a choice and as a mean."""
+    by_answer: dict[tuple[str, str], dict[str, Score]] = {}
+    for name, graded in found.members.items():
+        for score in read_scores([files_of(run_file, graded)[0]], Problems("skip")):
+            by_answer.setdefault((score.question, score.measure), {})[name] = score
+    return [
+        combined_score(given, found.name, choice, len(found.members))
+        for given in by_answer.values()
+        for choice in (True, False)
+    ]
 
 
 def _into_graph(store: Store, run_file: Path, found: JuryGraded) -> None:
@@ -218,7 +243,7 @@ def combined_score(given: Mapping[str, Score], jury: str, choice: bool, members:
     members
         How many judges the jury has, with those that have no score.
     """
-    first, there = next(iter(given.values())), {name: one for name, one in given.items() if one.number is not None}
+    first, there = given[min(given)], {name: given[name] for name in sorted(given) if given[name].number is not None}
     versions = "\n".join(f"{name} {given[name].version}" for name in sorted(given))
     about = {
         **dict.fromkeys(("value", "reason", "grade", "label", "explanation", "confidence")),
@@ -226,7 +251,7 @@ def combined_score(given: Mapping[str, Score], jury: str, choice: bool, members:
         "grader": jury,
         "version": f"jury of {members} {hashlib.sha256(versions.encode()).hexdigest()[:8]}",
     }
-    reasons = list(dict.fromkeys(one.reason for one in given.values() if one.number is None))
+    reasons = list(dict.fromkeys(given[name].reason for name in sorted(given) if given[name].number is None))
     if 2 * len(there) < members or not there:
         reason = reasons[0] if len(reasons) == 1 and not there else f"{len(there)} of {members} judges gave a value"
         return first.model_copy(update=about | {"reason": reason})

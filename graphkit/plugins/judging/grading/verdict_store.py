@@ -40,7 +40,7 @@ def keep_beside(
     InputError
         A file can't be written, or an existing one can't be read.
     """
-    score_file, verdict_file = _files_of(run_file, graded)
+    score_file, verdict_file = files_of(run_file, graded)
     check_output(verdict_file, "verdicts", [run_file])
     check_output(score_file, "scores", [run_file])
     asked = {one.name for one in graders}, {name for one in graders for name in one.measures}
@@ -68,7 +68,7 @@ def with_other_models(run_file: Path, run: RunToGrade, graded: Graded) -> Graded
 
     The graph keeps the verdicts of a judge as a whole, whichever model gave them.
     """
-    own = _files_of(run_file, graded)[0]
+    own = files_of(run_file, graded)[0]
     for score_file in graded_files(run_file, SCORES):
         verdict_file = of_scores(score_file, VERDICTS)
         if score_file == own or not verdict_file.is_file():
@@ -82,7 +82,7 @@ def with_other_models(run_file: Path, run: RunToGrade, graded: Graded) -> Graded
     return graded
 
 
-def _files_of(run_file: Path, graded: Graded) -> tuple[Path, Path]:
+def files_of(run_file: Path, graded: Graded) -> tuple[Path, Path]:
     """Return the files of a judge's scores and verdicts beside a run."""
     scores, verdicts = (
         file_beside(run_file, graded.judge, f"{kind}.jsonl", graded.model) for kind in (SCORES, VERDICTS)
