@@ -21,6 +21,9 @@ EXECUTION = "execution"
 #: The grader of a person; with a name it is ``person:NAME``.
 PERSON = "person"
 
+#: How the grader of several judges begins, such as ``jury(a,b)``.
+JURY = "jury"
+
 #: The measure of a person's right and wrong, and the reason of a note without a grade.
 PERSON_GRADE = "PersonGrade"
 NOTED = "noted, not graded"

@@ -138,8 +138,6 @@ class AskedOptions:
         from graphkit.plugins.judging.judges.citations import citation_pattern
         from graphkit.plugins.judging.judges.examples import Examples
 
-        if self.examples is not None and more.get("executor") is not None:
-            raise InputError("--examples are shown by this process", remedy="Leave --on out.")
         return GradingOptions(
             examples=Examples.read(self.examples) if self.examples is not None else None,
             graders=self.grader or (() if self.rubric else DEFAULT_GRADERS),

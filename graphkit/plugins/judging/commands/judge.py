@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -369,9 +370,14 @@ class _TrustCheck:
     def ask(self, check: Callable[[Rejudging], Coroutine[Any, Any, Any]]) -> Any:
         """Return the findings of a check that asks the judge again."""
         from graphkit.cli.progress import shown_progress
-        from graphkit.plugins.judging.trust.rejudging import rejudging
+        from graphkit.plugins.judging.trust.rejudging import by_other_prompts, rejudging
         from graphkit.shards import event_loop
 
+        if others := by_other_prompts(self.chosen.scores):
+            say(
+                f"note: {self.chosen.judge} graded by other prompts than are asked now, with examples or of another "
+                f"graphkit: {', '.join(dict.fromkeys(others))}"
+            )
         self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.asking.for_library())
         with shown_progress(f"asking {self.chosen.judge} again") as self.again.progress:
             self.again.progress.repeats = True
@@ -385,6 +391,14 @@ class _TrustCheck:
         present(lambda: print_table(found), *(about | one.as_json() | warning for one in found))
         if self.again is not None:
             self.again.require_paid()
+
+
+def _use(again: Rejudging, examples: Path) -> str:
+    """Return the command that asks a judge with its examples."""
+    [(asked, options), *_] = again.gradings
+    model = ["--model", asked.model] if asked.model is not None else []
+    words = ["graphkit", "grade", "RUN.jsonl", "--judge", asked.judge, *model, "--grader", *options.graders]
+    return shlex.join([*words, "--examples", str(examples)])
 
 
 @judge.command()
@@ -408,6 +422,7 @@ def calibrate(
     from graphkit.files.grades_beside import grades_folder
     from graphkit.plugins.judging.judges.examples import Example, Examples
     from graphkit.plugins.judging.trust.example_check import compared, halves
+    from graphkit.plugins.judging.trust.rejudging import by_other_prompts
     from graphkit.plugins.judging.trust.sheet_check import SheetCheck
     from graphkit.plugins.judging.trust.subjects import read_answers, read_questions
 
@@ -421,6 +436,9 @@ def calibrate(
     _note_changed(sheet.labels.changed)
     person = sheet.labels.labels
     print_problems(check.problems)
+    if by_other_prompts(sheet.scores):
+        what = f"the grades by {sheet.measure} are by another prompt, with examples or of another graphkit"
+        raise InputError(what, remedy="Grade the run without --examples first: what they change is measured.")
     shown, held = halves(person, shots, seed)
     rows = [
         Example(one, questions[one].question, questions[one].gold_answer or "", answers[one] or "", person[one])
@@ -433,15 +451,15 @@ def calibrate(
         for some in (sheet.scores, [one for one in scores if one.measure == sheet.measure])
     )
     found = compared(sheet.measure, person, before, after, shown, held, seed)
-    if check.again is not None:
-        check.again.require_paid()
+    assert check.again is not None
+    check.again.require_paid()
     if not found.helps:
         remedy = (
             "Nothing was written. Grade more answers, or mend the rubric: the disagreements of spot-check show where."
         )
         raise GateError(f"the examples don't help: {found}", remedy=remedy)
     examples.write(out)
-    present(f"{found}\nkept in {out}: graphkit grade RUN.jsonl --examples {out}", found.as_json() | {"kept": str(out)})
+    present([str(found), f"kept in {out}: {_use(check.again, out)}"], found.as_json() | {"kept": str(out)})
 
 
 @judge.command()

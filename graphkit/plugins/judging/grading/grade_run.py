@@ -195,6 +195,7 @@ def grade(
     if store is not None:
         refuse_other_run(store, source.name, to_grade.run, run_file)
     settings = JudgeOptions(judge) if isinstance(judge, str) else judge
+    refuse_unread(options, settings)
     with _grading(options, notify) as grading:
         if not isinstance(settings, JudgeOptions):
             if options.batch:
@@ -213,6 +214,15 @@ def grade(
     return graded
 
 
+def refuse_unread(options: GradingOptions, judge: JudgeOptions | Judge) -> None:
+    """Raise an InputError if there are examples, and the judge or the workers wouldn't read them."""
+    if options.examples is not None and options.executor is not None:
+        raise InputError("--examples are shown by this process", remedy="Leave --on out.")
+    if options.examples is not None and isinstance(judge, JudgeOptions) and judge.judge == LEXICAL:
+        what = f"the rules of {LEXICAL} read no examples"
+        raise InputError(what, remedy="Name the judge that they are for, by --judge or --model.")
+
+
 def estimate_grading(
     run: str | Path,
     dataset: str | Path | Dataset | None,
@@ -228,6 +238,7 @@ def estimate_grading(
     InputError
         A file can't be used, a grader is unknown, or the judge asks no model.
     """
+    refuse_unread(options, judge)
     run_file = located(run)
     problems = problems if problems is not None else Problems()
     source = Dataset.of_run(run_file, dataset)

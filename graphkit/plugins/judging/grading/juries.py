@@ -26,14 +26,14 @@ from graphkit.files.grades_beside import SCORES, file_beside, grades_folder, gra
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores, write_scores
-from graphkit.plugins.judging.grading.grade_run import WAITING, GradingOptions, grade
+from graphkit.plugins.judging.grading.grade_run import WAITING, GradingOptions, grade, refuse_unread
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
 from graphkit.plugins.judging.grading.verdict_job import Graded
 from graphkit.plugins.judging.grading.verdict_store import files_of
 from graphkit.plugins.judging.judges.contract import Grader
 from graphkit.plugins.judging.judges.known_judges import backend_of
 from graphkit.plugins.judging.trust.agreement import alpha
-from graphkit.records.scores import Score
+from graphkit.records.scores import JURY, Score
 from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
 
@@ -89,7 +89,7 @@ def jury_name(members: Iterable[str]) -> str:
     >>> jury_name(["ollama:m", "lexical"])
     'jury(lexical,ollama:m)'
     """
-    return f"jury({','.join(sorted(members))})"
+    return f"{JURY}({','.join(sorted(members))})"
 
 
 def grade_by_jury(
@@ -121,6 +121,8 @@ def grade_by_jury(
     options = replace(options, **changes)
     if options.batch:
         raise InputError("a jury is asked at once", remedy="Leave --batch out, or grade with each judge alone first.")
+    for judge in judges:
+        refuse_unread(options, judge)
     run_file, options = located(run), replace(options, budget=_shared_budget(judges))
     problems, members = problems if problems is not None else Problems(), dict[str, Graded]()
     for name, judge in zip(names, judges, strict=True):
@@ -150,7 +152,7 @@ def _shared_budget(judges: Sequence[JudgeOptions]) -> Any:
 
 def file_of_jury(run_file: Path, members: Iterable[str]) -> Path:
     """Return the file of a jury's scores beside a run."""
-    return file_beside(run_file, "jury", f"{SCORES}.jsonl", ",".join(sorted(members)))
+    return file_beside(run_file, JURY, f"{SCORES}.jsonl", ",".join(sorted(members)))
 
 
 def _keep(run_file: Path, found: JuryGraded, notify: Callable[[str], None]) -> None:

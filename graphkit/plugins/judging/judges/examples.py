@@ -9,11 +9,15 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.plugins.judging.judges.contract import Grader
+from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import text_of
 from graphkit.plugins.judging.trust.labels import SheetRow, read_sheet, rows_of, write_sheet
 
 #: The note of each row, by which a sheet of examples is known from a person's own.
 NOTE = "example"
+
+#: Why an answer that is an example itself isn't judged.
+IS_EXAMPLE = "the judge is shown a person's grade of this answer"
 
 _FORM = "`graphkit judge calibrate RUN.jsonl --examples FILE` writes such a sheet."
 
@@ -76,6 +80,7 @@ class Examples:
     def shown_to(self, graders: Sequence[Grader]) -> tuple[Grader, ...]:
         """Return the graders, that of the measure with the examples in its prompt.
 
+        It is asked about no answer to the same question in the same words as an example's: the prompt holds its grade.
         Raise an InputError if none of them gives the measure.
         """
         if not any(self.measure in grader.measures for grader in graders):
@@ -86,4 +91,10 @@ class Examples:
     def _shown_to(self, grader: Grader) -> Grader:
         words = text_of(grader.name) if grader.instruction is None else grader.instruction
         texts: Any = tuple(one.text for one in self.examples)
-        return replace(grader, instruction=words + _WORDS.format(self.measure), examples=texts)
+        shown = {(one.question, one.answer) for one in self.examples}
+
+        def lacks(materials: Materials) -> str | None:
+            is_example = (materials.question, materials.answer) in shown
+            return grader.lacks(materials) or (IS_EXAMPLE if is_example else None)
+
+        return replace(grader, instruction=words + _WORDS.format(self.measure), lacks=lacks, examples=texts)

@@ -16,6 +16,8 @@ from graphkit.plugins.judging.judges.contract import Judge
 from graphkit.plugins.judging.llm.requests import Model
 from graphkit.records.plugins import called_with
 from graphkit.records.references import imported
+from graphkit.records.scores import JURY
+from graphkit.records.words import shortened
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -120,8 +122,15 @@ def backend_of(name: str) -> ModelBackend | None:
 
     Raise an InputError if no judge has this name, or it can't be imported.
     """
+    _refuse_jury(name)
     found = None if ":" in name else _loaded(name)
     return found if isinstance(found, ModelBackend) else None
+
+
+def _refuse_jury(name: str) -> None:
+    if name.startswith(f"{JURY}("):
+        what = f"{shortened(name)} is several judges, which aren't asked as one"
+        raise InputError(what, remedy="Name one of its members by --judge; `graphkit grade` takes several.")
 
 
 def open_judge(name: str) -> Judge:
@@ -129,6 +138,7 @@ def open_judge(name: str) -> Judge:
 
     Raise an InputError if no judge has this name, or it can't be imported or made.
     """
+    _refuse_jury(name)
     if ":" in name:
         from graphkit.plugins.judging.judges.callable_judge import load_judge
 

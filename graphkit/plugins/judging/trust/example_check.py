@@ -25,7 +25,8 @@ DRAWS = 2000
 class ExampleCheck:
     """Cohen's kappa of a judge with a person on held-out answers, without and with examples.
 
-    ``low`` and ``high`` bound the difference: the 95% interval of a paired bootstrap over the answers.
+    ``low`` and ``high`` bound the difference: the 95% interval of a paired bootstrap over the answers. ``left_out`` is
+    how many more were held out, but lack a grade of the judge, before or after.
     """
 
     measure: str
@@ -35,6 +36,7 @@ class ExampleCheck:
     after: float
     low: float
     high: float
+    left_out: int = 0
 
     @property
     def helps(self) -> bool:
@@ -46,9 +48,10 @@ class ExampleCheck:
         return {**asdict(self), "difference": self.after - self.before, "helps": self.helps}
 
     def __str__(self) -> str:
+        without = f" ({self.left_out} more without both grades of the judge)" if self.left_out else ""
         return (
-            f"kappa with the person by {self.measure} on {counted(self.held_out, 'held-out answer')}: {self.before:.3f}"
-            f" without examples, {self.after:.3f} with {len(self.examples)}; "
+            f"kappa with the person by {self.measure} on {counted(self.held_out, 'held-out answer')}{without}: "
+            f"{self.before:.3f} without examples, {self.after:.3f} with {len(self.examples)}; "
             f"difference {self.after - self.before:.3f} [{self.low:.3f}, {self.high:.3f}]"
         )
 
@@ -107,4 +110,5 @@ def compared(
         moved.append(agreement(after, names) - agreement(before, names))
     moved.sort()
     low, high = moved[int(0.025 * DRAWS)], moved[int(0.975 * DRAWS) - 1]
-    return ExampleCheck(measure, len(both), tuple(examples), agreement(before, both), agreement(after, both), low, high)
+    kappas = agreement(before, both), agreement(after, both)
+    return ExampleCheck(measure, len(both), tuple(examples), *kappas, low, high, len(held) - len(both))

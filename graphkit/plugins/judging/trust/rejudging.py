@@ -20,6 +20,7 @@ from graphkit.plugins.judging.judges.citations import citation_pattern
 from graphkit.plugins.judging.judges.examples import Examples
 from graphkit.plugins.judging.judges.known_judges import backend_of
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS
+from graphkit.plugins.judging.judges.verdict_request import prompt_hash
 from graphkit.plugins.judging.llm.budget import Budget
 from graphkit.plugins.judging.trust.bias import Swapped, padded
 from graphkit.plugins.judging.trust.rejudge_contract import Variant
@@ -87,6 +88,19 @@ class Rejudging:
                 f"stopped at --max-cost {self.budget.limit:g}: {counted(self.unpaid, 'verdict')} not asked for",
                 remedy="The figures are of the verdicts that were paid for. Give a higher limit for the rest.",
             )
+
+
+def by_other_prompts(scores: Sequence[Score]) -> list[str]:
+    """Return the measures of a judge's scores whose prompt isn't the one that is asked today without examples."""
+    found = dict.fromkeys((one.measure, JudgeVersion.parse(one.version)) for one in scores)
+    graders = {measure: [one for one in GRADERS.values() if measure in one.measures] for measure, _ in found}
+    return [
+        measure
+        for measure, version in found
+        if version is not None
+        and graders[measure]
+        and not any(prompt_hash(one).startswith(version.prompt) for one in graders[measure])
+    ]
 
 
 def rejudging(run_file: Path, dataset: Path | None, subject: Subject, options: RejudgeOptions) -> Rejudging:

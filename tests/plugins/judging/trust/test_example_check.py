@@ -10,7 +10,7 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.plugins.judging.judges.catalogue import GRADERS
-from graphkit.plugins.judging.judges.examples import Example, Examples
+from graphkit.plugins.judging.judges.examples import IS_EXAMPLE, Example, Examples
 from graphkit.plugins.judging.judges.verdict_request import prompt_hash, prompt_of
 from graphkit.plugins.judging.trust.example_check import FEWEST, compared, halves
 from tests.helpers.api import Api, Reply, Response, served
@@ -111,7 +111,13 @@ def calibrated(tmp_path: Path, follows: bool, code: int) -> tuple[Done, Path, Ap
         if code == 0:
             more = ("-g", "rubric", "--no-store", "--examples", "examples.csv", "--json")
             again = inside("grade", run, "--model", "ollama:m", *there, *more, cwd=tmp_path, code=0).object()
-            assert again["measures"]["RubricGrade"]["mean"] == 0.5
+            # The four examples, two of each grade, aren't judged: 10 of 20 are right.
+            found = again["measures"]["RubricGrade"]
+            assert (found["mean"], found["scored"], found["total"]) == (0.5, COUNT - 4, COUNT)
+            # What has examples already says nothing of the prompt without.
+            refused = inside(*words, "--examples", "more.csv", cwd=tmp_path, code=2).err
+            assert "the grades by RubricGrade are by another prompt" in refused
+            assert not (tmp_path / "more.csv").exists()
     return done, tmp_path / "examples.csv", api
 
 
@@ -121,9 +127,12 @@ def test_a_model_that_follows_examples(tmp_path: Path) -> None:
     assert "0.000 without examples, 1.000 with 4" in done.out
     shots = Examples.read(kept)
     assert (shots.measure, len(shots.examples)) == ("RubricGrade", 4)
-    # 24 graded, 12 held out asked with examples, and 24 graded with them again; the examples are never asked about.
-    assert len(api.requests) == COUNT + COUNT // 2 + COUNT
-    again = [shown(body) for body in api.requests[COUNT : COUNT + COUNT // 2]]
+    # 24 graded, 12 held out asked with examples, and the others graded with them: the 4 examples are never asked about.
+    assert len(api.requests) == COUNT + COUNT // 2 + COUNT - 4
+    again = [shown(body) for body in api.requests[COUNT:]]
+    # Two lines; the second is the command that asks this judge.
+    use = "graphkit grade RUN.jsonl --judge ollama --model m --grader rubric --examples examples.csv"
+    assert done.out.splitlines()[1] == f"kept in examples.csv: {use}"
     for one in shots.examples:
         assert all(f"<question-{text.partition('<question-')[2][:16]}>\n{one.question}\n" not in text for text in again)
 
@@ -134,6 +143,36 @@ def test_examples_that_do_not_help_are_refused(tmp_path: Path) -> None:
     assert "the examples don't help" in done.err
     assert "0.000 without examples, 0.000 with 4" in done.err
     assert not kept.exists()
+
+
+def test_held_out_answers_without_a_grade_are_counted() -> None:
+    """Of 12 held out, 3 have no grade with examples: the figures are of 9, and say so."""
+    _, held = halves(labels(COUNT), 4, 7)
+    person = labels(COUNT)
+    after = {name: person[name] for name in held[3:]}
+    found = compared("RubricGrade", person, dict.fromkeys(person, "wrong"), after, ["q1"], held, 1)
+    assert (found.held_out, found.left_out) == (9, 3)
+    assert "on 9 held-out answers (3 more without both grades of the judge): " in str(found)
+
+
+def test_an_answer_like_an_example_is_not_judged() -> None:
+    """The same question and answer under another id would be graded by its own grade in the prompt."""
+    row = Example("q9", "Which?", "Ann", "It calls.", "wrong")
+    [grader] = Examples("r", "RubricGrade", (row,)).shown_to([GRADERS["rubric"]])
+    assert grader.lacks(materials("It calls.", gold_answer="yes")) == IS_EXAMPLE
+    assert grader.lacks(materials("It calls!", gold_answer="yes")) is None
+    assert grader.lacks(materials("It calls.")) == GRADERS["rubric"].lacks(materials("It calls."))
+
+
+@pytest.mark.parametrize("jury", [(), ("--model", "ollama:m")])
+def test_examples_that_nobody_would_read(tmp_path: Path, jury: tuple[str, ...]) -> None:
+    """The rules read none, alone and in a jury: nothing is graded."""
+    run = many(tmp_path, 1)
+    Examples("r", "RubricGrade", (Example("q9", "Which?", "Ann", "It calls.", "wrong"),)).write(tmp_path / "e.csv")
+    words = ("grade", run, "-j", "lexical", *jury, "-g", "rubric", "--examples", "e.csv", "--no-store")
+    words += ("--model", "ollama:n") if jury else ()
+    assert "the rules of lexical read no examples" in inside(*words, cwd=tmp_path, code=2).err
+    assert not run.with_suffix(".grades").exists()
 
 
 def test_files_that_are_no_examples(tmp_path: Path) -> None:
