@@ -22,7 +22,7 @@ from graphkit.graph.answered import Kind
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import Decision
 from graphkit.records.plugins import Expected, installed, load, load_all
-from graphkit.records.scores import EXECUTION, PERSON, AboutAnswer, Score
+from graphkit.records.scores import EXECUTION, JURY, PERSON, AboutAnswer, Score
 from graphkit.records.usage import Spread
 
 GROUP = "graphkit.beside"
@@ -220,14 +220,20 @@ def _why_missing(name: str) -> str:
 
 
 def _scores(files: Iterable[Path], notes: list[str], people: bool) -> list[Path]:
-    """Return the scores of executions, of a run's only judge and of its only person; several of them become a note."""
+    """Return the scores of executions, of a run's only judge and of its only person; several of them become a note.
+
+    An only jury speaks for the other judges.
+    """
     chosen: list[Path] = []
     for file in files:
         found = graded_files(file, SCORES)
         chosen += [path for path in found if is_by(EXECUTION, path)]
         persons = [path for path in found if is_by(PERSON, path)]
         judged = [path for path in found if path not in chosen and path not in persons]
-        for who, some in (("judges", judged), ("people", persons if people else [])):
+        juries = [path for path in judged if is_by(JURY, path)]
+        if len(juries) == 1 < len(judged):
+            notes.append(f"{len(judged) - 1} judges and a jury graded {file}: the jury's scores are shown")
+        for who, some in (("judges", juries if len(juries) == 1 else judged), ("people", persons if people else [])):
             if len(some) == 1:
                 chosen += some
             elif some:

@@ -23,6 +23,7 @@ from tests.helpers.api import Api, Reply, Response, served
 from tests.helpers.chat import OWN
 from tests.helpers.cli import Done, Graph, inside
 from tests.helpers.grading import RIGHT, WRONG, scores_beside, shown, to_grade, verdicts_beside
+from tests.helpers.pages import Page
 from tests.helpers.properties import examples
 
 
@@ -219,6 +220,33 @@ def test_a_spot_check_of_a_jury(run: Path) -> None:
     inside(*words, cwd=run.parents[2], code=0)
     rows = sheet.read_text().splitlines()
     assert len(rows) == 3
+
+
+def test_a_jury_is_not_asked_as_one(run: Path) -> None:
+    """Commands that ask a judge again say that a jury is several judges; nothing is taken for a module."""
+    with served(judging(SAID)) as api:
+        grade(run, api, "a", "b")
+        asked = len(api.requests)
+        of = ("-j", "jury(ollama:a,ollama:b)")
+        for command in ("consistency", "bias", "drift"):
+            said = inside("judge", command, run, *of, cwd=run.parents[2], code=2).err
+            assert "jury(ollama:a,ollama:b) is several judges, which aren't asked as one" in said
+        assert "is several judges" in inside("grade", run, *of, "--no-store", cwd=run.parents[2], code=2).err
+        assert len(api.requests) == asked
+
+
+def test_the_page_shows_a_jury(run: Path) -> None:
+    """A jury beside its members decides what the page shows; two juries are chosen from."""
+    with served(judging(SAID)) as api:
+        grade(run, api, "a", "b", "c")
+        words = ("report", run, "-o", "page.html", "--force")
+        assert "3 judges and a jury graded" in inside(*words, cwd=run.parents[2], code=0).err
+        # By the jury q1 is right and q2 wrong; by a both are right, by c both wrong, and q3 failed and q4 is missing.
+        shown = Page((run.parents[2] / "page.html").read_text()).json("summary")
+        place = [one["name"] for one in shown["measures"]].index("RubricGrade")
+        assert shown["runs"][0]["values"][place] == [1.0, 0.0, None, None]
+        grade(run, api, "a", "b")
+        assert "5 judges graded" in inside(*words, cwd=run.parents[2], code=0).err
 
 
 def test_which_measures_are_voted_on(tmp_path: Path) -> None:
