@@ -77,9 +77,11 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
     """
     if (lack := grader.lacks(materials)) is not None:
         return Judged(unscored(grader.measures, lack))
-    judged, computed = await _judged(grader, materials, judge), tuple(grader.computed(materials))
-    known = {one.measure for one in computed}
-    return replace(judged, findings=(*(one for one in judged.findings if one.measure not in known), *computed))
+    judged = await _judged(grader, materials, judge)
+    scored = {one.measure for one in judged.findings if one.value is not None}
+    computed = {one.measure: one for one in grader.computed(materials) if one.measure not in scored}
+    others = (one for one in judged.findings if one.measure not in computed)
+    return replace(judged, findings=(*others, *computed.values()))
 
 
 async def _judged(grader: Grader, materials: Materials, judge: Judge) -> Judged:

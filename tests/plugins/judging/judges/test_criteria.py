@@ -152,6 +152,16 @@ def test_a_broken_criterion_decides_whatever_is_unknown() -> None:
     assert values(read(CRITERIA, about, said(False)).findings) == {"CriteriaScore": None, "CriteriaMet": None}
 
 
+def test_all_that_is_broken_is_named() -> None:
+    """What a judge and what the record found broken stand in the explanation of both measures."""
+    about = shown({"must": "names the table"}, {"must": {"relation": "X"}}, {"must": {"relation": "REQUESTS"}})
+    done = judged(CRITERIA, about, said(False))
+    broken = "1 of 3 criteria met; broken: must: names the table; must: relation X"
+    assert {one.measure: one.explanation for one in done.findings} == dict.fromkeys(
+        ("CriteriaScore", "CriteriaMet"), broken
+    )
+
+
 def test_a_failing_judge() -> None:
     """Without a verdict nothing holds; what the record breaks stays broken."""
     broken = judged(CRITERIA, shown({"must": "a"}, {"must": {"relation": "X"}}), ModelError("no_reply", "gone"))
