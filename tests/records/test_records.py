@@ -424,7 +424,24 @@ def test_a_value_of_no_form_is_one_mistake() -> None:
 
     Each field of each record gets values that are empty, nested or of another type.
     """
-    odd = (0, -1, 1.5, True, "", "x", [], {}, [1], [""], [{}], {"a": 1}, {"": 1}, {"a": []}, [[1, 2]], [{"a": {}}])
+    odd: tuple[Any, ...] = (
+        0,
+        -1,
+        1.5,
+        True,
+        "",
+        "x",
+        [],
+        {},
+        [1],
+        [""],
+        [{}],
+        {"a": 1},
+        {"": 1},
+        {"a": []},
+        [[1, 2]],
+        [{"a": {}}],
+    )
     for model in (one for one in vars(models).values() if isinstance(one, type) and issubclass(one, Record)):
         for field, value in itertools.product(model.model_fields, odd):
             with contextlib.suppress(InputError):
