@@ -26,12 +26,15 @@ class RunBudget:
         From the moment the budget is made; calls under way are let end.
     stopped
         The limit that was reached, as the user gave it; None while there is none.
+    cut_short
+        The run and question of each failed try that the limit let have no other.
     """
 
     cost: float | None = None
     calls: int | None = None
     seconds: float | None = None
     stopped: str | None = None
+    cut_short: set[tuple[str, str]] = field(default_factory=set)
     _spent: float = 0.0
     _dearest: float | None = None
     _asked: int = 0
@@ -45,12 +48,15 @@ class RunBudget:
         own = run, question
         while self.cost is not None and self._dearest is None and self._under_way - {own} and not self.stopped:
             await asyncio.sleep(_PAUSE)
-        self._unpriced += own in self._under_way  # the try before this one failed
+        failed = own in self._under_way  # at the try before this one
+        self._unpriced += failed
         self._under_way.discard(own)
         self.stopped = self.stopped or self._reached(len(self._under_way) + 1)
         if self.stopped is None:
             self._asked += 1
             self._under_way.add(own)
+        elif failed:
+            self.cut_short.add(own)
         return self.stopped is None
 
     def end(self, run: str, question: str, answer: Answer) -> None:

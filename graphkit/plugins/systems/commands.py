@@ -162,6 +162,8 @@ def run(
     if session.budget is not None and session.budget.stopped:
         left = counted(sum(one.missing for one in summaries), "answer")
         ended = f"stopped by {session.budget.stopped}: {left} missing, the others are kept"
+        if cut := len(session.budget.cut_short):
+            ended += f"; {counted(cut, 'question')} failed with tries left, and will be asked again"
         say(f"{ended}; run the same command again to continue")
         raise typer.Exit(STOPPED)
     require_answers(summaries)

@@ -38,9 +38,14 @@ class Limits:
 
 
 class CallBudget(Protocol):
-    """The limits on the calls of a run; ``stopped`` is the limit that was reached, as the user gave it."""
+    """The limits on the calls of a run.
+
+    ``stopped`` is the limit that was reached, as the user gave it, and ``cut_short`` holds the run and question of each
+    failed try that it let have no other.
+    """
 
     stopped: str | None
+    cut_short: set[tuple[str, str]]
 
     async def begin(self, run: str, question: str) -> bool:
         """Return whether a call may begin, and count it."""
@@ -113,19 +118,19 @@ class Runner:
                 await loop.stop()
 
     async def _answer(self, job: Task) -> Answer | None:
-        """Return the record of a question; None if it may not be asked."""
-        context, outcome = job.context(), None
+        """Return the record of a question; None if it may not be asked, or not as often as its retries allow."""
+        context, outcome = job.context(), _Outcome()
         for attempt in range(self.limits.retries + 1):
             if attempt:
                 await asyncio.sleep(min(self.limits.backoff * 2 ** (attempt - 1), _LONGEST_PAUSE))
             # Each attempt has its own cancel flag: an abandoned one must not stop the next.
             if self.begin is not None and not await self.begin(job.system.name, job.question.id):
-                break
+                return None
             context.cancelled = threading.Event()
             outcome = await self._attempt(job, context)
             if outcome.error is None:
                 break
-        return None if outcome is None else self._measured(self._record(job, outcome), outcome, context)
+        return self._measured(self._record(job, outcome), outcome, context)
 
     def _record(self, job: Task, outcome: _Outcome) -> Answer:
         run, question = job.system.name, job.question.id

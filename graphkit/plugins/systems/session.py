@@ -81,6 +81,8 @@ class RunSummary:
     ----------
     missing
         Questions without a record, because the run was stopped.
+    cut_short
+        Questions that failed at each try so far, and whose next try a limit refused; they keep no record of it.
     cost, cost_planned, cost_dataset
         The cost so far, and the projections to the plan and to the dataset at the mean cost so far.
     errors
@@ -93,6 +95,7 @@ class RunSummary:
     answered: int
     failed: int
     missing: int
+    cut_short: int
     figures: dict[str, Spread]
     cost: float | None
     cost_planned: float | None
@@ -134,6 +137,7 @@ class RunSummary:
             "answered": self.answered,
             "failed": self.failed,
             "missing": self.missing,
+            "cut_short": self.cut_short,
             "errors": self.errors,
             "efficiency": {name: asdict(spread) for name, spread in self.figures.items()},
             "cost": {"so_far": self.cost, "projected": self.cost_planned, "projected_dataset": self.cost_dataset},
@@ -320,6 +324,7 @@ class Session:
             answered=len(kept) - len(failed),
             failed=len(failed),
             missing=len(self.plan.questions) - len(kept),
+            cut_short=0 if self.budget is None else sum(run == file.run for run, _ in self.budget.cut_short),
             figures=figures,
             cost=figures["cost"].total,
             cost_planned=projected(kept, len(self.plan.questions)),

@@ -75,24 +75,14 @@ def test_max_calls(ten: Path, on: tuple[str, ...]) -> None:
 
 
 def test_each_try_is_a_call(ten: Path) -> None:
-    """With a retry a failing question takes two calls, so five calls ask three questions."""
-    inside(
-        "run",
-        "data",
-        "--system",
-        "limited:failing",
-        "--max-calls",
-        5,
-        "--retries",
-        1,
-        "--concurrency",
-        1,
-        cwd=ten,
-        code=1,
-    )
+    """With a retry a failing question takes two calls, so five calls ask three questions, one of them in part."""
+    arguments = ("run", "data", "--system", "limited:failing", "--retries", 1, "--concurrency", 1)
+    done = inside(*arguments, "--max-calls", 5, "--json", cwd=ten, code=1)
     # q0 twice, q1 twice, q2 once: its second try is the sixth call.
     assert (ten / "asked.txt").read_text().split() == ["q0", "q0", "q1", "q1", "q2"]
-    assert [*records(ten, "failing")] == ["q0", "q1", "q2"]
+    assert [*records(ten, "failing")] == ["q0", "q1"]
+    assert [done.object()[name] for name in ("failed", "missing", "cut_short")] == [2, 8, 1]
+    assert "8 answers missing, the others are kept; 1 question failed with tries left" in done.err
 
 
 @pytest.mark.parametrize(
@@ -131,7 +121,22 @@ def test_each_failed_try_counts_as_the_dearest(ten: Path) -> None:
     arguments = ("--system", "limited:flaky", "--max-cost", 0.5, "--retries", 2, "--concurrency", 1)
     done = inside("run", "data", *arguments, cwd=ten, code=1)
     assert (ten / "asked.txt").read_text().split() == ["q0"] * 3 + ["q1"] * 2
-    assert "stopped by --max-cost 0.5: 8 answers missing" in done.err
+    assert "stopped by --max-cost 0.5: 9 answers missing" in done.err
+
+
+@pytest.mark.parametrize(
+    "on", [(), pytest.param(("--on", "processes=1"), marks=pytest.mark.slow("it starts processes"))]
+)
+def test_a_question_that_was_cut_short_is_asked_again(ten: Path, on: tuple[str, ...]) -> None:
+    """q0 fails twice and succeeds at its third try; two calls keep nothing of it, and the same command asks anew."""
+    arguments = ("run", "data", "--system", "limited:flaky", "--retries", 2, "--concurrency", 1, *on, "--json")
+    done = inside(*arguments, "--max-calls", 2, cwd=ten, code=1)
+    assert [done.object()[name] for name in ("answered", "failed", "missing", "cut_short")] == [0, 0, 10, 1]
+    # The system counts calls over both commands, so q0 succeeds at once; q1 is left with two of its three tries.
+    done = inside(*arguments, "--max-calls", 3, cwd=ten, code=1)
+    assert (ten / "asked.txt").read_text().split() == ["q0"] * 3 + ["q1"] * 2
+    assert [*records(ten, "flaky")] == ["q0"]
+    assert [done.object()[name] for name in ("answered", "failed", "missing", "cut_short")] == [1, 0, 9, 1]
 
 
 @pytest.mark.parametrize("limit", [("--max-calls", 0), ("--max-cost", 0), ("--max-time", "0s")])
