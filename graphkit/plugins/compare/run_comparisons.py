@@ -352,7 +352,7 @@ class RunComparison:
     @property
     def pair(self) -> PairVerdict:
         """The verdict on both runs."""
-        tests = family_in_words(in_family(self.with_failed))
+        tests = family_in_words(in_family(self.with_failed)) if self.primary is None else ""
         return PairVerdict.of(self.first, self.second, self.headline, self.questions, tests)
 
     @property

@@ -139,9 +139,22 @@ class RunMeans:
 
     @property
     def correction(self) -> str:
-        """The measures and pairs over which p-values are corrected, in words."""
+        """The measures and pairs over which p-values are corrected, in words, and the measure that is tested alone."""
         measures = family_in_words(max(in_family(one.with_failed) for one in self.pairs.values()))
-        return measures + (f" and {counted(len(self.pairs), 'pair')} of runs" if len(self.pairs) > 1 else "")
+        pairs = self._pairs_of_runs
+        alone = (
+            "" if (one := self.any_pair.primary) is None else f", {one} {'over the pairs alone' if pairs else 'not'}"
+        )
+        return f"{measures}{f' and {pairs}' if pairs else ''}{alone}"
+
+    @property
+    def correction_of_verdict(self) -> str:
+        """What the p-values of the measure that decides are corrected over, in words."""
+        return self.correction if self.any_pair.primary is None else self._pairs_of_runs
+
+    @property
+    def _pairs_of_runs(self) -> str:
+        return f"{counted(len(self.pairs), 'pair')} of runs" if len(self.pairs) > 1 else ""
 
     def marks(self, one: RunMean) -> str:
         """Return the mark of a mean: that of a clear difference from the baseline, or the letters of beaten runs."""
@@ -187,8 +200,6 @@ class RunMeans:
         ]
         if self.part is not None:
             found.insert(1, f"Compared {self.part}")
-        if one.primary is not None:
-            found.append(f"{one.primary} is tested alone, without correction for the other measures")
         if self.by is not None:
             found.append("In a group, p-values are corrected over its measures and the pairs, not over the groups")
         some = [self.overlap, "" if one.clusters is None else one.clusters.sentence]

@@ -135,7 +135,7 @@ class SeveralRuns:
             return f"{counted(len(means.runs), 'run')}: no measure was compared"
         best = [one for one in headline if one.best]
         values = f"{listed([one.run for one in best])} {two(best[0].mean)}" if best else "no value"
-        return f"best by {self._measure}: {values}; {pairs}, corrected over {means.correction}"
+        return f"best by {self._measure}: {values}; {pairs}, corrected over {means.correction_of_verdict}"
 
     @property
     def _measure(self) -> str | None:

@@ -195,6 +195,21 @@ def test_output_of_three_runs(place: Path) -> None:
     assert "Bold" not in full
 
 
+def test_a_measure_that_is_tested_alone(place: Path) -> None:
+    """By --first the legend and the verdict say that its p-values aren't corrected over the other measures."""
+    # Both differ on the questions of which one run walked both edges and the other a single one.
+    chosen = ("-m", "EdgeRecall", "-m", "PathExact", "--first", "EdgeRecall")
+    out = compared(place, *RUNS, *chosen).out
+    assert "corrected over 2 measures that differ and 3 pairs of runs, EdgeRecall over the pairs alone, and" in out
+    assert out.splitlines()[-1].endswith("clearly differs, corrected over 3 pairs of runs")
+    assert compared(place, *RUNS[:2], *chosen, "-o", "two.md").code == 0
+    note = (place / "two.md").read_text()
+    assert "corrected over 2 measures that differ, EdgeRecall not, and a 95% interval" in note
+    without = compared(place, *RUNS, *chosen[:-2]).out
+    assert "2 measures that differ and 3 pairs of runs, and a 95% interval" in without
+    assert without.splitlines()[-1].endswith("corrected over 2 measures that differ and 3 pairs of runs")
+
+
 # Where runs come from ------------------------------------------------------------------------------------------------
 
 
