@@ -91,7 +91,7 @@ def bound(option: str) -> Callable[[str], Bound]:
     return read
 
 
-_PERCENTILE = re.compile(r"(?P<measure>.+)_p(?P<percent>\d{1,2}(?:\.\d{1,9})?)", re.IGNORECASE | re.DOTALL)
+_PERCENTILE = re.compile(r"(?P<measure>.+)_p(?P<percent>\d{1,9}(?:\.\d{1,9})?)", re.IGNORECASE | re.DOTALL)
 
 
 class PercentileName(str):
@@ -109,13 +109,21 @@ class PercentileName(str):
 
 
 def percentile_in(text: str) -> tuple[str, Fraction] | None:
-    """Return the measure and the percentage in the text of a percentile above 0; None for any other text.
+    """Return the measure and the percentage in the text of a percentile; None for any other text.
 
-    >>> percentile_in("latency_p95"), percentile_in("nDCG@10_p99.9"), percentile_in("RR"), percentile_in("RR_p0")
-    (('latency', Fraction(95, 1)), ('nDCG@10', Fraction(999, 10)), None, None)
+    Raise an InputError unless the percentage lies between 0 and 100.
+
+    >>> percentile_in("latency_p95"), percentile_in("nDCG@10_p99.9"), percentile_in("RR")
+    (('latency', Fraction(95, 1)), ('nDCG@10', Fraction(999, 10)), None)
     """
-    found = _PERCENTILE.fullmatch(text)
-    return None if found is None or not Fraction(found["percent"]) else (found["measure"], Fraction(found["percent"]))
+    if (found := _PERCENTILE.fullmatch(text)) is None:
+        return None
+    if not 0 < (percent := Fraction(found["percent"])) < 100:
+        raise InputError(
+            f"{text} is no percentile: p{found['percent']} doesn't lie between p0 and p100",
+            remedy="--fail-question bounds every question.",
+        )
+    return found["measure"], percent
 
 
 def measure_of(name: str) -> str:
