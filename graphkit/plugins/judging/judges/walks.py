@@ -1,6 +1,8 @@
 """The walk of an answer in its knowledge graph: where each edge left from, where else it could have gone, how far.
 
-A walk may go against the direction of an edge. An edge leaves from the end that the walk had reached.
+A walk may go against the direction of an edge. An edge leaves from the end that the walk had reached; but where it
+leads to that end from a node that the walk had been at, the walk went back there and followed it, unless the next edge
+shows that it went on from there.
 """
 
 from __future__ import annotations
@@ -65,19 +67,22 @@ class Surroundings:
 def legs_of(case: Case) -> list[list[Leg]]:
     """Return the retrieved paths of a case as legs; without an order each edge leaves from its source."""
     if case.ordered:
-        return [list(_legs(number, path)) for number, path in enumerate(case.walked_paths, 1)]
+        directed = not case.directionless
+        return [list(_legs(number, path, directed)) for number, path in enumerate(case.walked_paths, 1)]
     return [
         [Leg(number, place, edge, edge[0], edge[2], joined=False) for place, edge in enumerate(path, 1)]
         for number, path in enumerate(case.walked_paths, 1)
     ]
 
 
-def _legs(number: int, path: Sequence[Edge]) -> Iterator[Leg]:
+def _legs(number: int, path: Sequence[Edge], directed: bool) -> Iterator[Leg]:
     reached: set[str] = set()
     at = _first_node(path)
     for position, edge in enumerate(path, 1):
         source, _, target = edge
-        joined = at in (source, target)
+        after = {path[position][0], path[position][2]} if position < len(path) else set()
+        goes_on = source in after and target not in after
+        joined = at == source or (at == target and not (directed and source in reached and not goes_on))
         # One that isn't joined went back to a node, or began again.
         back = target in reached and source not in reached
         start = at if joined else target if back else source

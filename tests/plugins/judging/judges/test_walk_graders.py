@@ -203,6 +203,24 @@ def test_legs_follow_the_walk() -> None:
     assert [(leg.start, leg.end) for leg in legs_of(backwards)[0]] == [("a", "b"), ("b", "c")]
 
 
+def test_an_edge_that_the_walk_could_go_back_for() -> None:
+    """a -> b -> c, then a -> c: followed from a, unless the next edge goes on from a, or edges have no direction."""
+    walk: list[Triple] = [("a", "R", "b"), ("b", "R", "c"), ("a", "R", "c")]
+    steps = [{"source": source, "target": target, "directed": False} for source, _, target in walk]
+    for shown, third in (
+        (materials("x.", walk=walk), ("a", "c", False)),
+        (materials("x.", walk=[*walk, ("c", "R", "d")]), ("a", "c", False)),
+        (materials("x.", walk=[*walk, ("a", "R", "d")]), ("c", "a", True)),
+        (materials("x.", logged={"traversal": steps}), ("c", "a", True)),
+    ):
+        assert shown.case is not None
+        legs = legs_of(shown.case)[0]
+        assert (legs[2].start, legs[2].end, legs[2].joined) == third
+        assert all(leg.joined for leg in legs[3:])
+    # It isn't one walk then, rather than one that ends where it began, whose efficiency would be 0.
+    assert "path 1 isn't one walk: its edge 3" in str(efficiency(materials("x.", walk=walk, graph=walk)))
+
+
 # trajectory ----------------------------------------------------------------------------------------------------------
 
 SENSIBLE = {"reasoning": "r", "sensible": True, "fault": None, "at": None}
