@@ -6,6 +6,7 @@ __all__ = [
     "base",
     "case",
     "completeness",
+    "containment",
     "integration",
     "judged",
     "matching",

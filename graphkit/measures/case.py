@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,8 @@ from msgspec.structs import replace
 
 from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import NOT_STATED, Edge, all_typed, contained
-from graphkit.measures.unscored import NO_LINES, NO_RELEVANT, NO_RETRIEVAL, Unscored
+from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Version
-from graphkit.records.extents import Extent, Granularity, may_share, split_lines
 from graphkit.records.gold import beyond_static
 from graphkit.records.ids import Places
 from graphkit.records.levels import at_level, place_at_level
@@ -119,7 +117,8 @@ class Case:
         relevant id that was retrieved, best first; the positive gains of the question, largest first.
     found, ideal
         The rank of each retrieved id that is relevant, with the sum of the gains that it brings; and the gains of the
-        best order. They are ``hits`` and ``gains``, unless an id may bring several (:attr:`by_containment`).
+        best order. They are ``hits`` and ``gains``, unless an id may bring several
+        (:func:`~graphkit.measures.containment.by_containment`).
     gold, units, gold_edges
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
         alternatives that share a group, sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional
@@ -225,66 +224,18 @@ class Case:
     ideal: list[float] = filled_by(read_ranking)
     unranked: Unscored | None = filled_by(read_ranking)
 
-    @lazy
-    def by_containment(self) -> Case:
-        """This case with relevant ids found at the first rank of an id that holds them, or that they hold."""
-        case = Case(self.question, self.answer, self.commits, self._unordered)
-        case.read_ranking()
-        left = {node: gain for node, gain in self.question.relevant.items() if gain > 0}
-        there: dict[str, list[tuple[str, Extent]]] = {}
-        for node, extent in self.relevant_extents.items():
-            there.setdefault(extent.file, []).append((node, extent))
-        case.hits, case.found = [], []
-        for name, rank in case.ranks.items():
-            own = self.extent_of(self.chunks[rank - 1])
-            lies = {node: own.against(other) for node, other in there.get(own.file, ()) if node in left}
-            if name in left:
-                lies[name] = "overlapping"
-            if "unknown" in lies.values():
-                case.unranked = case.unranked or Unscored(NO_LINES)
-            new = [left.pop(node) for node, how in lies.items() if how is not None]
-            if new:
-                case.hits += [(rank, gain) for gain in sorted(new)]
-                case.found.append((rank, math.fsum(new)))
-        case.ideal = sorted([gain for _, gain in case.found] + [*left.values()], reverse=True)
-        return case
-
-    def otherwise_cut(self) -> Iterator[tuple[Granularity, str]]:
-        """Yield how each retrieved id that shares its place with a relevant one lies to it, and the former."""
-        chunks = self.chunks
-        if not chunks or not (chunks[0].path or may_share(self.question.relevant, self.ranks)):
-            return  # as in most questions, at no cost
-        files = tuple(split_lines(node.partition("#")[0])[0] for node in self.question.relevant)
-        for name, rank in self.ranks.items():
-            chunk = chunks[rank - 1]
-            if not (chunk.path or name.startswith(files)):
-                continue
-            own = self.extent_of(chunk)
-            lies = (own.against(other) for other in self.relevant_extents.values())
-            yield from [(how, name) for how in lies if how][:1]
-
-    @lazy
-    def relevant_extents(self) -> dict[str, Extent]:
-        """The extent of each relevant id."""
-        relevant = self.question.relevant.items()
-        return {node: Extent.of(node, self.places, self.question.stack) for node, gain in relevant if gain > 0}
-
-    def extent_of(self, chunk: ChunkStruct) -> Extent:
-        """Return what a retrieved chunk covers."""
-        return Extent.of(chunk.id, self.places, self.question.stack, chunk)
-
     def at_level(self, level: str) -> Case:
         """Return this case with what its relevant and its ranked ids are at a level, each once.
 
         A relevant item has the largest gain of its ids.
         """
-        found = self._levels.get(level)
-        if found is None:
-            found = self._levels[level] = Case(self._question_at(level), self._answer_at(level), self.commits)
-        return found
+        if level not in self.derived:
+            self.derived[level] = Case(self._question_at(level), self._answer_at(level), self.commits)
+        return self.derived[level]
 
     @lazy
-    def _levels(self) -> dict[str, Case]:
+    def derived(self) -> dict[str, Case]:
+        """The cases that were made of this one: by the level of their ids, or by containment."""
         return {}
 
     def _question_at(self, level: str) -> QuestionStruct:

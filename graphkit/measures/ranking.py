@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter, mul
 
 from graphkit.measures.base import CutMeasure, Measure
 from graphkit.measures.case import Case
+from graphkit.measures.containment import by_containment
 from graphkit.measures.text import normalised, textless
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, NO_TEXT, Unscored
 from graphkit.records.levels import LEVELS
@@ -79,17 +80,12 @@ class RankingMeasure(Measure):
             case = case.at_level(self.level)
         if not self.sets or not case.question.evidence_sets:
             if self.match != EXACT:
-                case = case.by_containment
+                case = by_containment(case)
             reason = case.unranked
             return self.ranked(case) if reason is None else self.unranked(case, reason)
-        found = [self._value(one) for one in case.by_evidence_set]
+        found = [replace(self, level=None, sets=False).value(one) for one in case.by_evidence_set]
         values = [one for one in found if not isinstance(one, Unscored)]
         return max(values) if values else found[0]
-
-    def _value(self, case: Case) -> float | Unscored:
-        if self.match != EXACT:
-            case = case.by_containment
-        return self.ranked(case) if case.unranked is None else self.unranked(case, case.unranked)
 
     def unranked(self, case: Case, reason: Unscored) -> float | Unscored:
         """Return the value of a case without relevant ids, or whose record logs no ranking."""

@@ -13,6 +13,7 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, note_missing_gold, note_symbol_match
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
+from graphkit.measures.containment import otherwise_cut
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import missed_without_direction, outcome, right_answer
 from graphkit.measures.owners import text_of
@@ -282,10 +283,9 @@ class Scorer:
         self.strict = tuple(found)
 
     def _count_granularity(self, case: Case, _: object, invalid: str | None) -> None:
-        if case.question.id not in self.job.first:
-            return
-        if invalid is None and case.failure is None and case.gains and not case.hits:
-            for how, name in case.otherwise_cut():
+        of_first = case.question.id in self.job.first
+        if of_first and invalid is None and case.failure is None and case.gains and not case.hits:
+            for how, name in otherwise_cut(case):
                 if how != "unknown":
                     self.totals.count_cut(how, shortened(name))
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from graphkit.errors import MeasureError
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
+from graphkit.measures.containment import by_containment
 from graphkit.measures.registry import parse_measure
 from graphkit.measures.unscored import NO_LINES, NO_RELEVANT, NO_RETRIEVAL
 from graphkit.records.commits import CommitGraph
@@ -154,7 +155,7 @@ def test_containment_never_counts_an_id_twice(
 ) -> None:
     """Neither an id nor a relevant one counts twice, nothing exceeds 1, and exact hits are hits."""
     asked, run = relevant(gold), ranking(*retrieved)
-    case = Case(asked, run).by_containment
+    case = by_containment(Case(asked, run))
     ranks = [rank for rank, _ in case.found]
     assert len(ranks) == len({*ranks}) <= len({*retrieved})
     assert len(case.hits) <= len(gold)

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from graphkit.measures.base import CutMeasure
 from graphkit.measures.case import Case
+from graphkit.measures.containment import extent_of, relevant_extents
 from graphkit.measures.text import normalised, textless
 from graphkit.measures.unscored import NO_LINES, NO_RETRIEVAL, NO_TEXT, Unscored
 from graphkit.records.extents import Extent
@@ -47,7 +48,7 @@ class SpanMeasure(CutMeasure):
     source = "token-wise recall, precision and IoU of chunking (Smith and Troynikov 2024), here of lines or characters"
 
     def value(self, case: Case) -> float | Unscored:
-        gold = case.relevant_extents.values()
+        gold = relevant_extents(case).values()
         texts = {text for one in case.question.relevant_texts if (text := normalised(one))}
         by_lines = bool(gold) and all(one.lines for one in gold)
         if not by_lines and not texts:
@@ -74,7 +75,7 @@ class SpanMeasure(CutMeasure):
 
     def _lines(self, case: Case, chunks: Iterable[ChunkStruct], wanted: Spans) -> Spans | Unscored:
         """Return the retrieved lines, or why some aren't known that the measure needs."""
-        extents = [case.extent_of(chunk) for chunk in chunks]
+        extents = [extent_of(case, chunk) for chunk in chunks]
         in_paths = any(map(_PATH.search, wanted))
         for one in extents:
             if one.lines is None:
