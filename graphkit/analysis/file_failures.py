@@ -109,6 +109,12 @@ class RunOnFiles:
         """The kinds of failures that files suffice for, in the order of an overview."""
         return file_kinds()
 
+    @property
+    def keeping(self) -> str:
+        """How to get the failures that only the graph gives."""
+        keeping = command_text("evaluate", self.file, options=dataset_option(self.file, self.dataset.folder))
+        return f"`{keeping}` keeps the run there; then name it: {self.run}"
+
     def require_question(self, question: str) -> None:
         """Raise InputError unless the dataset holds a question with this id; the message suggests the closest."""
         if question not in self.cases:
@@ -122,13 +128,8 @@ class RunOnFiles:
         """Return the failures of one kind, with the rows of the named query; see :func:`file_failures`."""
         name = failure_query(kind).name
         if name not in self.kinds:
-            keeping = command_text("evaluate", self.file, options=dataset_option(self.file, self.dataset.folder))
-            raise InputError(
-                f"{name} needs the graph",
-                where=str(self.file),
-                remedy=f"`{keeping}` keeps the run there; then name it: {self.run}. "
-                f"Files suffice for {', '.join(self.kinds)}.",
-            )
+            remedy = f"{self.keeping}. Files suffice for {', '.join(self.kinds)}."
+            raise InputError(f"{name} needs the graph", where=str(self.file), remedy=remedy)
         if limit is not None and limit < 0:
             raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
         if question is not None:

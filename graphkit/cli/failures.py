@@ -53,7 +53,7 @@ def failures(
     from graphkit.analysis.failure_findings import failures_brief
     from graphkit.cli.progress import shown_progress
     from graphkit.files.run_files import is_run_file
-    from graphkit.graph.queries import failure_query
+    from graphkit.graph.queries import failure_queries, failure_query
 
     default = 20 if kind is not None or question is not None else 5
     rows_of_each = default if limit is None else limit or None
@@ -64,6 +64,9 @@ def failures(
             problems = reading.problems()
             found = _read(Path(run), dataset, other, problems)
             kinds = [failure_query(kind).name] if kind is not None else [*found.kinds]
+            if kind is None:
+                others = ", ".join(one.name for one in failure_queries() if one.name not in kinds)
+                say(f"note: only the graph gives {others}; {found.keeping}")
             rows_of = {name: found.failures(name, question=question, limit=rows_of_each) for name in kinds}
         else:
             rows_of = _in_graph(run, dataset, kind, question, rows_of_each, other)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.graph.queries import named_queries
+from graphkit.graph.queries import failure_queries, named_queries
 from graphkit.plugins.judging.verdict_files import write_verdicts
 from graphkit.plugins.sandbox.execution_files import write_executions
 from tests.helpers import ROOT
@@ -283,6 +283,12 @@ def test_what_only_the_graph_answers(shop: Graph) -> None:
     done = inside("failures", file, "--kind", "extra-edges", cwd=STOREFRONT, code=2)
     assert "extra-edges needs the graph" in done.err
     assert f"graphkit evaluate {file}" in done.err
+    # Of all kinds, the note names those that a file doesn't give: each query is in one of both lists.
+    of_files = done.err.split("Files suffice for ")[1].strip().rstrip(".").split(", ")
+    note = inside("failures", file, cwd=STOREFRONT, code=0).err
+    of_graph = note.removeprefix("note: only the graph gives ").split("; `graphkit evaluate")[0].split(", ")
+    assert sorted(of_files + of_graph) == sorted(query.name for query in failure_queries())
+    assert "only the graph" not in inside("failures", file, "--kind", "missed-edges", cwd=STOREFRONT, code=0).err
     assert "--other compares two runs" in inside("failures", file, "--other", OTHER, cwd=STOREFRONT, code=2).err
     assert "Leave --dataset out" in ask(shop, RUN, "--dataset", ".", code=2).err
 
