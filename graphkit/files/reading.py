@@ -19,11 +19,19 @@ from graphkit.files.intake import is_too_dense
 from graphkit.files.json_stream import fault
 from graphkit.files.jsonl import find_file, read_lines, run_of_file
 from graphkit.files.problems import Problem, Problems, shortened
+from graphkit.files.session_walks import has_turns, session_walks
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
 from graphkit.records.json_once import RepeatedKeyError, each_key_once, may_repeat_a_key, may_repeat_keys, repeats_a_key
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.shapes import BACKWARDS
-from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of, turn_backward_steps
+from graphkit.records.structs import (
+    AnswerStruct,
+    QuestionStruct,
+    TraversalStepStruct,
+    model_of,
+    struct_of,
+    turn_backward_steps,
+)
 from graphkit.records.three_texts import ThreeTexts, doubtful
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
@@ -268,6 +276,8 @@ class RecordReader(Generic[S]):
         The file with the gold of a run; by default ``questions.jsonl`` in the run's folder, or in the one above.
     run
         The name of the run of records that state none; by default that of the file, unless it is a pipe.
+    sessions
+        Whether the record of a follow-up that doesn't state what earlier turns walked gets it from their records.
     """
 
     def __init__(
@@ -277,9 +287,11 @@ class RecordReader(Generic[S]):
         problems: Problems,
         questions: Path | None = None,
         run: str | None = None,
+        sessions: bool = True,
     ) -> None:
         self.path = path
         self._questions = questions
+        self._sessions = sessions
         self._lists: ThreeTexts | None = None
         self.problems = problems
         self._kind = kind
@@ -317,7 +329,7 @@ class RecordReader(Generic[S]):
         for line, record in zip(lines, found, strict=True):
             if _MARK in line or _ESCAPE in line:
                 self._turn(record)
-        return found
+        return map(self._recalled, found) if self._of_run and self._walks else found
 
     def _all_plain(self, lines: Sequence[bytes], found: Sequence[S]) -> bool:
         """Return whether each record is as the decoder has read it, but for steps that may have to be turned."""
@@ -339,7 +351,7 @@ class RecordReader(Generic[S]):
             self._turn(found)
         if self._lines.unknown:
             self._note_unknown(number, found)
-        return found
+        return self._recalled(found)
 
     def _has_blank_run(self, found: Any) -> bool:
         """Name the run of a record that states none; return whether it states a blank name."""
@@ -360,12 +372,27 @@ class RecordReader(Generic[S]):
             return self._by_model(number, line)
         self._turn(found)
         self._note_unknown(number, found)
-        return found
+        return self._recalled(found)
 
     def _by_model(self, number: int, line: bytes) -> S | None:
         more = (self.lists, self.complete) if self._of_run else ()
         model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.problems, *more)
-        return struct_of(self._kind, model) if model is not None else None
+        return self._recalled(struct_of(self._kind, model)) if model is not None else None
+
+    def _recalled(self, found: S) -> S:
+        """Return a record; of a follow-up that doesn't state it, with what earlier turns walked."""
+        if isinstance(found, AnswerStruct) and self._walks and found.walked_before is None:
+            found.walked_before = self._walks.get(found.question_id)
+        return found
+
+    @cached_property
+    def _walks(self) -> Mapping[str, list[TraversalStepStruct]]:
+        """What earlier turns walked, by the follow-up; the first call reads the file, if the dataset has sessions."""
+        questions = self._questions_file()
+        if not (self._sessions and self.path.is_file() and questions and questions.is_file() and has_turns(questions)):
+            return {}
+        records = RecordReader(self.path, AnswerStruct, Problems("skip"), questions, self._run, sessions=False)
+        return session_walks(self._gold(), (one for _, one in records))
 
     def complete(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return a run's record with the name of its run, and with the id of the question that its text names."""
@@ -400,12 +427,15 @@ class RecordReader(Generic[S]):
 
     def _gold(self) -> Iterator[QuestionStruct]:
         """Yield the usable questions of the run's dataset, as far as its place is known."""
+        if (questions := self._questions_file()) is not None:
+            yield from (one for _, one in RecordReader(questions, QuestionStruct, Problems("skip")))
+
+    def _questions_file(self) -> Path | None:
         questions = self._questions
         if questions is None:
             beside = (find_file(folder, "questions") for folder in self.path.resolve().parents[:2])
             questions = next(filter(None, beside), None)
-        if questions is not None and questions.exists():
-            yield from (one for _, one in RecordReader(questions, QuestionStruct, Problems("skip")))
+        return questions if questions is not None and questions.exists() else None
 
     def _gold_nodes(self) -> Iterator[str]:
         for question in self._gold():

@@ -101,7 +101,7 @@ def records_of_file(path: Path, questions: Path, problems: Problems) -> Iterator
         A record can't be used, or none can.
     """
     usable = 0
-    reader = RecordReader(path, AnswerStruct, problems, questions)
+    reader = RecordReader(path, AnswerStruct, problems, questions, sessions=False)
     for number, line in read_lines(path):
         record = reader.parse(number, line)
         if record is not None:

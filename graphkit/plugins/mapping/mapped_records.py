@@ -47,7 +47,7 @@ def mapped_records(
     InputError
         A row can't be used and isn't skipped, or none can.
     """
-    reader = RecordReader(path, AnswerStruct, problems, questions)
+    reader = RecordReader(path, AnswerStruct, problems, questions, sessions=False)
     usable = 0
     rows = _rows(path, fields, problems, unread)
     for where, given, scores in joined_rows(rows, fields, problems) if fields.joins else rows:

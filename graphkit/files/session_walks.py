@@ -1,0 +1,39 @@
+"""What earlier turns of a session walked, for follow-ups whose records don't state it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import to_builtins
+
+from graphkit.files.jsonl import raw_lines
+from graphkit.records.sessions import walked_before
+from graphkit.records.structs import AnswerStruct, QuestionStruct, TraversalStepStruct, struct_of
+
+
+def has_turns(questions: Path) -> bool:
+    """Return whether a file of questions may hold turns of a session, by its text."""
+    return any(b'"turn"' in line for line in raw_lines(questions))
+
+
+def session_walks(
+    questions: Iterable[QuestionStruct], records: Iterable[AnswerStruct]
+) -> dict[str, list[TraversalStepStruct]]:
+    """Return what the turns before each follow-up walked, by its question.
+
+    A follow-up is left out if one of these turns logs no walk. Of the records, only the walks of sessions are held.
+    """
+    sessions: dict[str, list[tuple[int, str]]] = {}
+    for one in questions:
+        if one.session is not None and one.turn is not None:
+            sessions.setdefault(one.session, []).append((one.turn, one.id))
+    inside = {name for turns in sessions.values() for _, name in turns}
+    made = {one.question_id: to_builtins(one.traversal) for one in records if one.question_id in inside}
+    found = {}
+    for turns in sessions.values():
+        for turn, name in turns:
+            earlier = [(other, made.get(before)) for other, before in turns if other < turn]
+            if earlier and (walks := walked_before(earlier)) is not None:
+                found[name] = [struct_of(TraversalStepStruct, step) for step in walks]
+    return found
