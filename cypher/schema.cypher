@@ -338,6 +338,16 @@ CREATE CONSTRAINT judging_of_run IF NOT EXISTS FOR (j:Judging) REQUIRE (j.run, j
 //   gold_edge_sources LIST<STRING>: The sources of these edges.
 //   gold_edge_relations LIST<STRING>: Their relations.
 //   gold_edge_targets LIST<STRING>: Their targets.
+//   broken_rules LIST<STRING>: Of each criterion that the answer broke: must or must_not.
+//   broken_about LIST<STRING>: What each is about: text, id, repository, relation or commit.
+//   broken_criteria LIST<STRING>: Their texts or names.
+//   broken_weights LIST<INTEGER>: Their weights.
+//   broken_reasons LIST<STRING>: Why they don't hold.
+//   broken_sources LIST<STRING>: The sources of the edges that broke them; empty if none did.
+//   broken_relations LIST<STRING>: The relations of these edges.
+//   broken_targets LIST<STRING>: The targets of these edges.
+//   broken_retrieved LIST<STRING>: The retrieved ids that broke them; empty if none did.
+//   broken_repos LIST<STRING>: The repositories of what broke them.
 //   stop_reason STRING: Why the reply ended.
 //   attempts INTEGER: How often the judge was asked.
 //   prompt_tokens INTEGER: The tokens of the prompts.
@@ -351,6 +361,7 @@ CREATE INDEX verdict_run_judge IF NOT EXISTS FOR (v:Verdict) ON (v.run, v.judge)
 //   run STRING: The run.
 //   question STRING: The question.
 //   judge STRING: The judge.
+//   model STRING: The language model; empty if the judge has none.
 //   grader STRING: The prompt.
 //   position INTEGER: Its place in the verdict.
 //   text STRING: Its text.
@@ -371,6 +382,7 @@ CREATE INDEX claim_run_judge IF NOT EXISTS FOR (c:Claim) ON (c.run, c.judge);
 //   run STRING: The run.
 //   question STRING: The question.
 //   judge STRING: The judge.
+//   model STRING: The language model; empty if the judge has none.
 //   grader STRING: The prompt.
 //   position INTEGER: Its place in the verdict.
 //   text STRING: Its text.

@@ -2,7 +2,7 @@
 // answers: Of the claims of the gold answer that go with an edge between two repositories, how many does the answer lack, how many of these go with such an edge that the run missed, and how many claims that the gold answer contradicts rest on a wrong edge between them?
 // order: 77
 // parameters: run, question = null, limit = 20
-// columns: judge, from_repo, to_repo, missed, required, share, unwalked, wrong, questions
+// columns: judge, model, from_repo, to_repo, missed, required, share, unwalked, wrong, questions
 MATCH (r:Run {id: $run})
 CALL (r) {
   MATCH (q:Question {dataset: r.dataset, id: $question})
@@ -25,7 +25,8 @@ WITH q, a, v, COLLECT {
 } AS gold
 WITH q, a, v, walked, gold, COLLECT {
   MATCH (a)-[:CLAIMS]->(c:Claim {judge: v.judge, grader: v.grader})
-  WHERE c.edge_source IS NOT NULL AND c.gold = 'CONTRADICTED' AND size(gold) > 0 AND NOT any(e IN gold
+  WHERE coalesce(c.model, v.model, '') = coalesce(v.model, '')
+    AND c.edge_source IS NOT NULL AND c.gold = 'CONTRADICTED' AND size(gold) > 0 AND NOT any(e IN gold
     WHERE c.edge_source = e[0] AND c.edge_target = e[2]
       AND (c.edge_relation = e[1] OR c.edge_relation = '' OR e[1] = ''))
   RETURN [c.edge_source, c.edge_relation, c.edge_target]
@@ -43,11 +44,11 @@ CALL (a, v, walked, gold, wrong) {
   UNWIND [w IN walked WHERE w[5] AND w[0] = e[0] AND w[1] = e[1] AND w[2] = e[2]][0..1] AS w
   RETURN w[3] AS from_repo, w[4] AS to_repo, 0 AS missing, 0 AS required, 0 AS unwalked, 1 AS wrong_edge
 }
-WITH v.judge AS judge, from_repo, to_repo, sum(missing) AS missed, sum(required) AS required, sum(unwalked) AS unwalked,
+WITH v.judge AS judge, v.model AS model, from_repo, to_repo, sum(missing) AS missed, sum(required) AS required, sum(unwalked) AS unwalked,
   sum(wrong_edge) AS wrong, collect(DISTINCT CASE WHEN missing = 1 OR wrong_edge = 1 THEN q.id END) AS questions
 WHERE missed > 0 OR wrong > 0
-RETURN judge, from_repo, to_repo, missed, required,
+RETURN judge, model, from_repo, to_repo, missed, required,
   CASE WHEN required = 0 THEN null ELSE round(100.0 * missed / required) / 100 END AS share, unwalked, wrong,
   size(questions) AS questions
-ORDER BY missed DESC, wrong DESC, judge, from_repo, to_repo
+ORDER BY missed DESC, wrong DESC, judge, coalesce(model, ''), from_repo, to_repo
 LIMIT $limit

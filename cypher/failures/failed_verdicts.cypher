@@ -15,5 +15,5 @@ CALL (r) {
 MATCH (a:Answer {run: $run, question: q.id})-[:JUDGED]->(v:Verdict) WHERE v.failure IS NOT NULL
 RETURN q.id AS question, v.judge AS judge, v.grader AS grader, v.model AS model, v.failure AS failure,
   v.reason AS reason, v.attempts AS attempts
-ORDER BY question, judge, grader
+ORDER BY question, judge, coalesce(model, ''), grader
 LIMIT $limit

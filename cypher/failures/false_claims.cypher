@@ -2,7 +2,7 @@
 // answers: Which claims does the gold answer contradict, or neither it nor anything retrieved support, and on which traversed edge outside gold do they rest?
 // order: 85
 // parameters: run, question = null, limit = 20
-// columns: question, judge, sentence, claim, gold, support, source, relation, target
+// columns: question, judge, model, sentence, claim, gold, support, source, relation, target
 MATCH (r:Run {id: $run})
 CALL (r) {
   MATCH (q:Question {dataset: r.dataset, id: $question})
@@ -24,8 +24,8 @@ WITH q, c, COLLECT {
 WITH q, c, CASE WHEN c.edge_source IS NULL OR size(gold) = 0 OR any(e IN gold WHERE c.edge_source = e[0]
     AND c.edge_target = e[2] AND (c.edge_relation = e[1] OR c.edge_relation = '' OR e[1] = ''))
   THEN null ELSE [c.edge_source, c.edge_relation, c.edge_target] END AS wrong
-RETURN q.id AS question, c.judge AS judge, c.sentence AS sentence, c.text AS claim, c.gold AS gold,
+RETURN q.id AS question, c.judge AS judge, CASE WHEN c.model <> '' THEN c.model END AS model, c.sentence AS sentence, c.text AS claim, c.gold AS gold,
   c.support AS support, wrong[0] AS source, CASE WHEN wrong[1] = '' THEN null ELSE wrong[1] END AS relation,
   wrong[2] AS target
-ORDER BY question, judge, c.position
+ORDER BY question, judge, coalesce(model, ''), c.position
 LIMIT $limit

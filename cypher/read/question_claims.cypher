@@ -7,4 +7,4 @@ MATCH (:Answer {run: $run, question: id})-[:CLAIMS]->(c:Claim)
 RETURN id AS question, c.judge AS judge, c.text AS claim, c.support AS support, c.edge_source AS source,
   CASE WHEN c.edge_relation = '' THEN null ELSE c.edge_relation END AS relation, c.edge_target AS target,
   c.edge_in_gold AS in_gold
-ORDER BY judge, c.position
+ORDER BY judge, coalesce(c.model, ''), c.position

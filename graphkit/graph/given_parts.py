@@ -31,14 +31,14 @@ def reservation_of_executions(run: str) -> str:
     return f"executions of {run}"
 
 
-def part_key(run: str, question: str, judge: str, grader: str, position: int) -> str:
+def part_key(run: str, question: str, judge: str, model: str, grader: str, position: int) -> str:
     """Return the key of a claim or a citation, at its position in the verdict."""
-    return f"{verdict_key(run, question, judge, grader)}/{position}"
+    return f"{verdict_key(run, question, judge, model, grader)}/{position}"
 
 
-def verdict_key(run: str, question: str, judge: str, grader: str) -> str:
-    """Return how the keys of the claims and citations of a verdict begin."""
-    return digest({"run": run, "question": question, "judge": judge, "grader": grader})
+def verdict_key(run: str, question: str, judge: str, model: str, grader: str) -> str:
+    """Return how the keys of the claims and citations of a verdict begin; ``model`` is empty if a judge has none."""
+    return digest({"run": run, "question": question, "judge": judge, "model": model, "grader": grader})
 
 
 def clear_verdicts(store: Store, run: str, judge: str | None = None, questions: Sequence[str] | None = None) -> None:

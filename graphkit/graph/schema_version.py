@@ -11,10 +11,10 @@ from graphkit.errors import DatabaseError
 from graphkit.graph.queries import cypher, schema_statements
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "18"
+SCHEMA_VERSION = "19"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "f985e7bbe094d61cffff5d02f5f24d00"
+SCHEMA_DIGEST = "aee88e75b3817fe37895b979deb7ca0c"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

@@ -48,7 +48,8 @@ def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
 
     Claims rest on the walked edges in turn, each cites its chunk, and every fifth question's verdict has failed. The
     gold answer contradicts the second one. It makes two claims: one that the answer lacks goes with the first two steps
-    of gold, one that it states with the others. Relevance falls at the second edge of a walk that has one.
+    of gold, one that it states with the others. Relevance falls at the second edge of a walk that has one. Every fifth
+    answer breaks two of its criteria.
     """
     seen: set[str] = set()
     questions = map(Question.model_validate, read_jsonl(run_file.parent.parent / "questions.jsonl"))
@@ -108,6 +109,23 @@ def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
             cost=0.002,
             fall=falling(steps, number),
         )
+        if number % 5 == 0:
+            broken = broken_criteria(steps[0] if steps else None)
+            yield verdict(answer.question_id, run=answer.run, judge=judge, grader="criteria", verdict=broken)
+
+
+def broken_criteria(edge: tuple[str, str | None, str] | None) -> dict[str, Any]:
+    """Return a verdict on three criteria, of which a wanted text is lacking, and an unwanted edge was walked."""
+    text = {"criterion": "must: name it", "weight": 2, "holds": False, "reason": "it is absent"}
+    at = {"edge": edge and list(edge), "retrieved": None, "repo": edge and Places().repo(edge[0])}
+    name = {"criterion": "must not: repository x", "weight": 1, "holds": edge is None, "reason": "found"}
+    return {
+        "criteria": [
+            {**text, "kind": "must", "about": "text", "name": "name it"},
+            {**name, "kind": "must_not", "about": "repository", "name": "x", **at},
+            {"criterion": "must: be short", "weight": 1, "holds": True, "reason": "it is"},
+        ]
+    }
 
 
 def falling(steps: Sequence[tuple[str, str | None, str]], number: int) -> RelevanceFall | None:

@@ -15,6 +15,9 @@ from graphkit.measures.matching import Edge, contained
 from graphkit.plugins.judging.verdicts import AnswerClaim, Verdict
 from graphkit.records.words import counted
 
+#: The grader whose verdicts say which criteria hold.
+CRITERIA = "criteria"
+
 
 def _failed_verdict(row: Mapping[str, Any]) -> str:
     tries = f" after {counted(row['attempts'], 'try', 'tries')}" if row["attempts"] > 1 else ""
@@ -73,6 +76,17 @@ def _relevance_lost(row: Mapping[str, Any]) -> str:
     return f"relevance falls at hop {row['hop']}{path}{edge}: {why}"
 
 
+def _broken_criterion(row: Mapping[str, Any]) -> str:
+    about = "" if row["about"] == "text" else f"{row['about']} "
+    of = f"{about}{row['criterion']}" + (f" (weight {row['weight']})" if row["weight"] != 1 else "")
+    if row["rule"] == "must":
+        return f"the answer lacks what it must have, {of}: {row['reason']}"
+    by = row["reason"] if row["retrieved"] is None else f"it retrieved {row['retrieved']}"
+    if row["source"] is not None:
+        by = f"it traversed {edge_in_words(row)}"
+    return f"the answer has what it must not, {of}: {by}"
+
+
 #: What makes a sentence of a row, by the named query.
 SENTENCES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "claims-by-boundary": _counted_claims,
@@ -84,6 +98,7 @@ SENTENCES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "claims-off-gold": _off_gold,
     "failed-verdicts": _failed_verdict,
     "relevance-lost": _relevance_lost,
+    "broken-criteria": _broken_criterion,
 }
 
 
@@ -101,6 +116,7 @@ def missing_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str
                 for edge in there or [None]:
                     yield {
                         "judge": verdict.judge,
+                        "model": verdict.model,
                         "claim": claim.text,
                         "chunks": list(claim.chunks),
                         **_edge_row(edge),
@@ -124,6 +140,7 @@ def false_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict[str, 
             if claim.gold == "CONTRADICTED" or (claim.gold == "NOT_MENTIONED" and claim.support == "UNSUPPORTED"):
                 yield {
                     "judge": verdict.judge,
+                    "model": verdict.model,
                     "sentence": claim.sentence,
                     "claim": claim.text,
                     "gold": claim.gold,
@@ -160,7 +177,7 @@ def _claim_counts(
 
     ``names_of`` returns what an edge counts for, by the names of the columns; None if for nothing.
     """
-    rows: dict[tuple[str, ...], _ClaimCount] = defaultdict(_ClaimCount)
+    rows: dict[tuple[str | None, ...], _ClaimCount] = defaultdict(_ClaimCount)
     for case, verdicts in answers:
         question = case.question.id
         for verdict in verdicts:
@@ -169,7 +186,7 @@ def _claim_counts(
                 lost = edges - contained(edges, case.walked, untyped=True) if case.walk_logged else set()
                 lost_names = {names_of(case, edge) for edge in lost}
                 for found in filter(None, {names_of(case, edge) for edge in edges}):
-                    row = rows[verdict.judge, *found]
+                    row = rows[verdict.judge, verdict.model, *found]
                     row.required += 1
                     row.missed += not claim.stated
                     row.unwalked += not claim.stated and found in lost_names
@@ -177,13 +194,13 @@ def _claim_counts(
             for one in verdict.claims:
                 wrong = _wrong_edge(case, one) if one.gold == "CONTRADICTED" else None
                 if wrong is not None and (its := names_of(case, wrong)) is not None:
-                    row = rows[verdict.judge, *its]
+                    row = rows[verdict.judge, verdict.model, *its]
                     row.wrong += 1
                     row.questions.add(question)
-    ordered = sorted(rows.items(), key=lambda item: (-item[1].missed, -item[1].wrong, item[0]))
+    ordered = sorted(rows.items(), key=lambda item: (-item[1].missed, -item[1].wrong, [one or "" for one in item[0]]))
     return [
         {
-            **dict(zip(("judge", *names), key, strict=True)),
+            **dict(zip(("judge", "model", *names), key, strict=True)),
             "missed": row.missed,
             "required": row.required,
             "share": math.floor(100 * row.missed / row.required + 0.5) / 100 if row.required else None,
@@ -205,7 +222,7 @@ def _relation(_: Case, edge: Edge) -> tuple[str, ...]:
     return (edge[1] or "(no relation)",)
 
 
-def _edge_row(edge: Edge | None) -> dict[str, str | None]:
+def _edge_row(edge: Sequence[str | None] | None) -> dict[str, str | None]:
     return dict(zip(("source", "relation", "target"), edge or (None, None, None), strict=True))
 
 
@@ -217,9 +234,43 @@ def unsupported_claims(case: Case, verdicts: Sequence[Verdict]) -> Iterator[dict
 
 def relevance_lost(verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
     """Yield the rows of the first hops of an answer at which relevance falls, in the order of judges and graders."""
-    for verdict in sorted(verdicts, key=lambda one: (one.judge, one.grader)):
+    for verdict in sorted(verdicts, key=lambda one: (one.judge, one.model or "", one.grader)):
         if verdict.fall is not None:
-            yield {"judge": verdict.judge, "grader": verdict.grader, **verdict.fall.model_dump()}
+            yield {
+                "judge": verdict.judge,
+                "model": verdict.model,
+                "grader": verdict.grader,
+                **verdict.fall.model_dump(),
+            }
+
+
+def broken_criteria(verdict: Verdict) -> list[dict[str, Any]]:
+    """Return the criteria of its question that an answer broke, without the judge; none of another grader's verdict.
+
+    Earlier versions kept only a criterion's words, with what came of it.
+    """
+    rows = (verdict.verdict or {}).get("criteria", ()) if verdict.grader == CRITERIA and verdict.failure is None else ()
+    found = []
+    for one in (row for row in rows if row["holds"] is False):
+        words = str(one["criterion"]).partition(": ")
+        found.append(
+            {
+                "rule": one.get("kind", words[0].replace(" ", "_")),
+                "about": one.get("about", "text"),
+                "criterion": one.get("name", words[2]),
+                "weight": one["weight"],
+                "reason": one["reason"],
+                **_edge_row(one.get("edge")),
+                "retrieved": one.get("retrieved"),
+                "repo": one.get("repo"),
+            }
+        )
+    return found
+
+
+def _broken_rows(verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
+    for verdict in verdicts:
+        yield from ({"judge": verdict.judge, "model": verdict.model, **row} for row in broken_criteria(verdict))
 
 
 def _claim_row(case: Case, verdict: Verdict, claim: AnswerClaim) -> dict[str, Any]:
@@ -229,6 +280,7 @@ def _claim_row(case: Case, verdict: Verdict, claim: AnswerClaim) -> dict[str, An
     edge = claim.edge
     return {
         "judge": verdict.judge,
+        "model": verdict.model,
         "sentence": claim.sentence,
         "claim": claim.text,
         "gold": claim.gold,
@@ -245,6 +297,7 @@ ROWS: Mapping[str, Callable[[Case, Sequence[Verdict]], Iterator[dict[str, Any]]]
     "false-claims": false_claims,
     "unsupported-claims": unsupported_claims,
     "relevance-lost": lambda _, verdicts: relevance_lost(verdicts),
+    "broken-criteria": lambda _, verdicts: _broken_rows(verdicts),
 }
 
 #: What gives the rows of a query that counts over answers.

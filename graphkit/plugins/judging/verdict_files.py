@@ -17,7 +17,7 @@ VERDICTS = ".verdicts"
 
 
 def read_verdicts(files: Iterable[str | Path], problems: Problems) -> list[Verdict]:
-    """Return the verdicts of some files; a second verdict of a judge on an answer by a grader is a problem.
+    """Return the verdicts of some files; a second one of a judge's model on an answer by a grader is a problem.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def read_verdicts(files: Iterable[str | Path], problems: Problems) -> list[Verdi
     """
     return each_once(
         (found for path in files for found in read_records(Path(path), Verdict, problems)),
-        lambda one: (one.run, one.question, one.judge, one.grader),
+        lambda one: (one.run, one.question, one.judge, one.model, one.grader),
         lambda one: f"{one.judge} already judged this answer of {one.run} by {one.grader}",
         problems,
     )

@@ -24,6 +24,7 @@ from graphkit.graph.reservations import reserved
 from graphkit.graph.right_answers import decide
 from graphkit.graph.rows import Rows, fields_of
 from graphkit.graph.writing import batched
+from graphkit.plugins.judging.verdict_failures import broken_criteria
 from graphkit.plugins.judging.verdicts import GoldClaim, Verdict
 
 #: Its words in messages.
@@ -59,7 +60,7 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
 
     Evidence is linked if the answer retrieved its chunk.
 
-    There is at most one verdict per question and grader.
+    There is at most one verdict per question, model and grader.
 
     Raise InputError if the graph doesn't hold the run any more, as after a renaming.
     """
@@ -139,10 +140,16 @@ def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdic
     lists: dict[str, Rows] = {name: [] for name in ("verdicts", "claims", "citations", "cited", "evidence", "meant")}
     for verdict in verdicts:
         listed = {"notes": list(verdict.notes), "left_out": list(verdict.left_out)}
-        added = {**_fall_of(verdict), **_gold_lists(verdict.gold_claims)}
+        added = {**_fall_of(verdict), **_gold_lists(verdict.gold_claims), **_broken_lists(verdict)}
         lists["verdicts"].append({**fields_of(verdict, _KEPT), **listed, **added})
-        mark = {"run": run, "question": question, "judge": judge, "grader": verdict.grader}
-        prefix = verdict_key(run, question, judge, verdict.grader)
+        mark = {
+            "run": run,
+            "question": question,
+            "judge": judge,
+            "model": verdict.model or "",
+            "grader": verdict.grader,
+        }
+        prefix = verdict_key(**mark)
         for position, claim in enumerate(verdict.claims):
             key, edge = f"{prefix}/{position}", claim.edge
             lists["claims"].append(
@@ -184,6 +191,16 @@ def _gold_lists(claims: Sequence[GoldClaim]) -> dict[str, list[Any]]:
         "gold_edge_sources": [edge.source for _, edge in edges],
         "gold_edge_relations": [edge.relation or "" for _, edge in edges],
         "gold_edge_targets": [edge.target for _, edge in edges],
+    }
+
+
+def _broken_lists(verdict: Verdict) -> dict[str, list[Any]]:
+    """Return the broken criteria as lists of a verdict's node, in which an empty text is nothing."""
+    rows = broken_criteria(verdict)
+    plural = {"about": "about", "criterion": "criteria", "retrieved": "retrieved"}
+    return {
+        f"broken_{plural.get(name, f'{name}s')}": [row[name] or "" for row in rows]
+        for name in (rows[0] if rows else ())
     }
 
 

@@ -32,7 +32,7 @@ class VerdictsBeside(KindBeside[Verdict]):
     sentences = SENTENCES
 
     def read(self, files: Iterable[Path], problems: Problems) -> list[Verdict]:
-        """Return the verdicts of some files, at most one of a judge on an answer by a grader."""
+        """Return the verdicts of some files, at most one of a judge's model on an answer by a grader."""
         return read_verdicts(files, problems)
 
     def clashing(self, files: Sequence[Path]) -> list[Path]:
@@ -40,8 +40,8 @@ class VerdictsBeside(KindBeside[Verdict]):
         return clashing(files)
 
     def author(self, record: Verdict) -> str:
-        """Return the judge."""
-        return record.judge
+        """Return the judge, and its model."""
+        return f"{record.judge}\0{record.model or ''}"
 
     def decision(self, record: Verdict) -> Decision:
         """Return what a verdict says about the whole answer; nothing unless it grades by the rubric."""

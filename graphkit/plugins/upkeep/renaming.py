@@ -166,7 +166,7 @@ def _move(store: Store, old: str, new: str, done: Callable[[int], None]) -> None
     while found := store.read(cypher("read/run_keys"), {"run": old, "limit": CLEARED}):
         rows: dict[str, list[dict[str, str]]] = {}
         for row in found:
-            key = part_key(new, *(row[name] for name in ("question", "judge", "grader", "position")))  # type: ignore[arg-type]
+            key = part_key(new, *(row[name] for name in ("question", "judge", "model", "grader", "position")))  # type: ignore[arg-type]
             rows.setdefault(str(row["kind"]), []).append({"old": str(row["key"]), "new": key})
         store.write_many([(cypher(f"load/rename_{kind}"), {"new": new, "rows": some}) for kind, some in rows.items()])
         done(len(found))

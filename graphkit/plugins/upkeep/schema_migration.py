@@ -26,7 +26,7 @@ from graphkit.graph.reservations import renaming_command
 from graphkit.graph.runs import RunPart, RunRecords, is_unordered, load_run, order_run
 from graphkit.graph.schema_version import is_older
 from graphkit.graph.score_nodes import outdated_scores
-from graphkit.graph.writing import clear_former
+from graphkit.graph.writing import clear, clear_former
 from graphkit.records.progress import Progress, quiet
 
 
@@ -149,4 +149,5 @@ def _migrate_run(
     origin = str(row["origin"]) if row["origin"] != str(file) else None
     load_run(store, dataset, run, file, progress, records, origin=origin)
     order_run(store, run, unordered)
+    clear(store, "load/part_models", {"run": run})
     found.runs.append(run)

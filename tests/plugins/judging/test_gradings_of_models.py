@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -19,7 +20,7 @@ from graphkit.files.score_files import read_scores
 from graphkit.plugins.compare.summaries import summarize
 from graphkit.plugins.judging.verdict_files import VERDICTS, read_verdicts
 from tests.helpers import engines, forked
-from tests.helpers.api import served
+from tests.helpers.api import Api, Reply, Script, served
 from tests.helpers.cli import Done, Graph, inside
 from tests.helpers.forked import Forked
 from tests.helpers.grading import WRONG, judging, scores_beside, to_grade, verdicts_beside
@@ -161,17 +162,31 @@ def test_files_without_the_model_in_their_name_are_renamed(run: Path, tmp_path: 
     assert {grader for _, grader in verdicts_beside(run, "anthropic", "m")} == {"rubric", "scale"}
 
 
-def test_the_graph_keeps_what_other_models_said_by_other_graders(run: Path, tmp_path: Path, graph: Graph) -> None:
-    """Claims by one model and the rubric by another stand beside each other in the graph, as in one file before."""
+def test_the_graph_keeps_what_each_model_said(run: Path, tmp_path: Path, graph: Graph) -> None:
+    """Each model has verdicts of its own in the graph, by the same grader and by another; two names of one share them.
+
+    The server says that "latest" is m.
+    """
     scale = json.dumps({"reasoning": "So.", "score": 7})
-    for model, grader in (("m", "rubric"), ("n", "scale")):
-        with served(judging({"whole number": scale} if grader == "scale" else {})) as api:
+    for model, grader in (("m", "rubric"), ("n", "scale"), ("n", "rubric"), ("m", "rubric"), ("latest", "rubric")):
+        script = judging({"whole number": scale} if grader == "scale" else {})
+
+        def replied(api: Api, body: dict[str, Any], script: Script = script) -> Reply:
+            status, reply = cast(Reply, script(api, body))
+            return status, reply | {"model": "m" if body["model"] == "latest" else body["model"]}
+
+        with served(replied) as api:
             options = ("-j", "anthropic", "--model", model, "-g", grader)
             inside("grade", run, *options, cwd=tmp_path, env={**graph.env, **api.env}, code=0)
-    rows = graph.store.read(
-        "MATCH (:Run {id: 'r'})--(:Answer)-[:JUDGED]->(v:Verdict) RETURN v.grader AS grader, v.model AS model"
-    )
-    assert {(row["grader"]) for row in rows} == {"rubric", "scale"}
+        said = [two for one in graded_files(run, VERDICTS) for two in read_verdicts([one], Problems())]
+        rows = graph.store.read(
+            "MATCH (:Run {id: 'r'})--(a:Answer)-[:JUDGED]->(v:Verdict) "
+            "RETURN a.question AS question, v.model AS model, v.grader AS grader"
+        )
+        assert sorted((*row.values(),) for row in rows) == sorted(
+            {(one.question, one.model, one.grader) for one in said}
+        )
+    assert len(rows) == 6
 
 
 # At the same time --------------------------------------------------------------------------------------------------

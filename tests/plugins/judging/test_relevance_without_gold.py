@@ -70,7 +70,14 @@ def test_the_hop_is_named_everywhere(tmp_path: Path, graph: Graph) -> None:
     run = world(tmp_path)
     inside("grade", run, *GRADERS, cwd=tmp_path, env=graph.env, code=0)
     stored = graphkit.failures(graph.store, "r", "relevance-lost")
-    fallen = {"question": "q1", "judge": "lexical", "path": 1, "hop": 2, **edge("api:auth", "CALLS", "api:log")}
+    fallen = {
+        "question": "q1",
+        "judge": "lexical",
+        "model": None,
+        "path": 1,
+        "hop": 2,
+        **edge("api:auth", "CALLS", "api:log"),
+    }
     assert list(stored) == [
         {**fallen, "grader": "context_relevance", "better": None},
         {**fallen, "grader": "edge_relevance", "better": "api:auth -READS-> db:customers"},

@@ -68,12 +68,13 @@ def test_a_bad_verdict_is_reported(tmp_path: Path, fields: dict[str, object], re
 
 
 def test_a_second_verdict_on_an_answer_is_reported(tmp_path: Path) -> None:
-    """A judge has one verdict on an answer by a grader; another judge or grader has its own."""
+    """A judge has one verdict on an answer by a grader; another judge, model or grader has its own."""
     path = tmp_path / "v.verdicts.jsonl"
-    write_verdicts(path, [verdict("q1"), verdict("q1", grader="rubric"), verdict("q1", judge="other"), verdict("q1")])
+    others = [verdict("q1", grader="rubric"), verdict("q1", judge="other"), verdict("q1", model="m")]
+    write_verdicts(path, [verdict("q1"), *others, verdict("q1")])
     with pytest.raises(InputError, match="lexical already judged this answer of r by claims") as caught:
         read_verdicts([path], Problems())
-    assert f"{path}:4: record 'q1'" in str(caught.value)
+    assert f"{path}:5: record 'q1'" in str(caught.value)
 
 
 def test_gradings_lie_beside_the_run(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import graphkit
 from graphkit.analysis.explain import sentence
-from graphkit.analysis.file_failures import file_failures
+from graphkit.analysis.file_failures import RunOnFiles, file_failures
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.grades_beside import grades_folder
@@ -18,9 +18,13 @@ from graphkit.graph import runs
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.score_nodes import load_scores
 from graphkit.plugins.judging import verdict_nodes
+from graphkit.plugins.judging.grading.grade_run import GradingOptions, grade
+from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
 from graphkit.plugins.judging.verdict_files import write_verdicts
 from graphkit.plugins.judging.verdict_nodes import Judging, judgings, keep_verdicts, load_verdicts
 from graphkit.plugins.judging.verdicts import Citation, GoldClaim, GoldEdge, Verdict
+from graphkit.plugins.upkeep.renaming import rename_run
+from graphkit.plugins.upkeep.schema_migration import migrate
 from graphkit.records.scores import Score, answer_hash
 from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
 from tests.helpers.made import made
@@ -136,6 +140,83 @@ def test_each_judge_is_replaced_alone(empty_store: Store, tmp_path: Path) -> Non
     assert {name: one.verdicts for name, one in judgings(empty_store, "r").items()} == {"lexical": 1, "other": 1}
 
 
+def test_two_models_of_a_judge_have_nodes_of_their_own(empty_store: Store, tmp_path: Path) -> None:
+    """Claims, citations and their links belong to the verdict of one model, also after the run is renamed.
+
+    Of each model: 3 claims with 2 pieces of evidence there, 3 citations of which 2 mean a chunk, and 4 links from
+    claims to citations. Model n says less: its claim 0 rests on a wrong edge and contradicts gold.
+    """
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    wrong = claim("b calls d", edge=("y:b", "R", "y:d"), in_gold=False, gold="CONTRADICTED", sentence=1)
+    given = [claims_verdict(model="m"), verdict("q1", claims=[wrong], model="n")]
+    assert load_verdicts(empty_store, given) == {"r": 2}
+    expected = {
+        **{"Verdict": 2, "Claim": 4, "Citation": 3, "Judging": 1, "JUDGED": 2, "JUDGED_BY": 1, "CLAIMS": 4},
+        **{"CITES": 3 + 4, "SUPPORTED_BY": 2, "POINTS_TO": 2},
+    }
+    assert held(empty_store) == expected
+    assert asked(empty_store, "unsupported-claims", "model", "claim") == [("m", "b calls z")]
+    assert asked(empty_store, "bad-citations", "model", "citation") == [("m", "[y:b]"), ("m", "[w:w]")]
+    assert asked(empty_store, "claims-off-gold", "model", "claim") == [("m", "b calls d"), ("n", "b calls d")]
+    # Only n's claim is contradicted and rests on an edge: it isn't counted for m as well.
+    assert asked(empty_store, "claims-by-relation", "judge", "model", "wrong") == [("lexical", "n", 1)]
+    by_file = RunOnFiles(
+        *("r", tmp_path / "runs" / "r.jsonl", (found := RunOnFiles.read(tmp_path / "runs" / "r.jsonl")).dataset),
+        *(found.cases, {}, {"verdicts": {"q1": given}}),
+    )
+    kinds = ("unsupported-claims", "false-claims", "missing-claims", "claims-by-relation", "claims-by-boundary")
+    of_files = [[*by_file.failures(kind)] for kind in kinds]
+    assert of_files == [[*graphkit.failures(empty_store, "r", kind)] for kind in kinds]
+    # A former version held one verdict by a grader, and its claims named no model; a migration takes it from there.
+    load_verdicts(empty_store, given[:1])
+    empty_store.write("MATCH (c:Claim|Citation) REMOVE c.model")
+    assert [row["model"] for row in graphkit.failures(empty_store, "r", "unsupported-claims")] == [None]
+    empty_store.write("MATCH (r:Run) SET r.schema = '18', r.digest = 'of that form'")
+    assert migrate(empty_store).runs == ["r"]
+    assert [row["model"] for row in graphkit.failures(empty_store, "r", "unsupported-claims")] == ["m"]
+    assert {row["model"] for row in graphkit.failures(empty_store, "r", "bad-citations")} == {"m"}
+    load_verdicts(empty_store, given)
+    rename_run(empty_store, "r", "s")
+    assert held(empty_store) == expected
+    assert len({row["key"] for row in empty_store.read("MATCH (c:Claim {run: 's'}) RETURN c.key AS key")}) == 4
+
+
+def test_broken_criteria(empty_store: Store, tmp_path: Path) -> None:
+    """Files and graph name each criterion that a run broke, with what broke it, graded by the rules without a call.
+
+    q1's run walked x:a -> y:b -> y:d and retrieved x:a, y:b and y:d; q2's the first edge only. Both answer "x".
+    """
+    file = world(tmp_path)
+    questions = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text().splitlines()]
+    questions[0]["criteria"] = [
+        {"must": {"id": "y:b"}},
+        {"must": {"repository": "z"}, "weight": 2},
+        {"must_not": {"id": "y:d"}},
+        {"must_not": {"repository": "x"}, "weight": 3},
+    ]
+    questions[1]["criteria"] = [{"must": "mentions `settlement`"}, {"must_not": {"id": "y:d"}}]
+    write_jsonl(tmp_path / "questions.jsonl", questions)
+    graphkit.evaluate(file, store=empty_store)
+    grade(
+        file, None, GradingOptions(graders=("criteria",), keep=True), judge=JudgeOptions("lexical"), store=empty_store
+    )
+    rows = [*graphkit.failures(empty_store, "r", "broken-criteria")]
+    assert rows == [*file_failures(file, "broken-criteria")]
+    assert [[row[name] for name in ("question", "rule", "about", "criterion", "weight", "repo")] for row in rows] == [
+        ["q1", "must", "repository", "z", 2, None],
+        ["q1", "must_not", "id", "y:d", 1, "y"],
+        ["q1", "must_not", "repository", "x", 3, "x"],
+        ["q2", "must", "text", "mentions `settlement`", 1, None],
+        ["q2", "must_not", "id", "y:d", 1, "y"],
+    ]
+    assert [sentence("broken-criteria", row) for row in rows[:3]] == [
+        "the answer lacks what it must have, repository z (weight 2): found nowhere",
+        "the answer has what it must not, id y:d: it traversed y:b -R-> y:d",
+        "the answer has what it must not, repository x (weight 3): it traversed x:a -R-> y:b",
+    ]
+    assert sentence("broken-criteria", rows[4]) == "the answer has what it must not, id y:d: it retrieved y:d"
+
+
 def test_verdicts_go_with_the_answers(empty_store: Store, tmp_path: Path) -> None:
     """A run that is loaded from another file loses its verdicts, which were on other answers."""
     file = world(tmp_path)
@@ -233,23 +314,37 @@ def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
     load_verdicts(empty_store, [claims_verdict(), failed])
     assert graphkit.failures(empty_store, "r", "unsupported-claims") == [
         {
-            **{"question": "q1", "judge": "lexical", "sentence": 3, "claim": "b calls z", "gold": "CONTRADICTED"},
+            **{
+                "question": "q1",
+                "judge": "lexical",
+                "model": None,
+                "sentence": 3,
+                "claim": "b calls z",
+                "gold": "CONTRADICTED",
+            },
             **{"mismatch": "the quote doesn't occur", "named": ["y:b at 2"], "edge": None, "cited": ["[y:b]", "[w:w]"]},
         }
     ]
     assert graphkit.failures(empty_store, "r", "bad-citations") == [
         {
-            **{"question": "q1", "judge": "lexical", "citation": "[y:b]", "target": "y:b"},
+            **{"question": "q1", "judge": "lexical", "model": None, "citation": "[y:b]", "target": "y:b"},
             **{"reason": "claim not supported", "chunks": ["y:b at 2"], "claims": ["b calls d", "b calls z"]},
         },
         {
-            **{"question": "q1", "judge": "lexical", "citation": "[w:w]", "target": "w:w"},
+            **{"question": "q1", "judge": "lexical", "model": None, "citation": "[w:w]", "target": "w:w"},
             **{"reason": "not in the retrieved context", "chunks": [], "claims": ["b calls z"]},
         },
     ]
     assert graphkit.failures(empty_store, "r", "claims-off-gold") == [
         {
-            **{"question": "q1", "judge": "lexical", "sentence": 2, "claim": "b calls d", "support": "INFERRED"},
+            **{
+                "question": "q1",
+                "judge": "lexical",
+                "model": None,
+                "sentence": 2,
+                "claim": "b calls d",
+                "support": "INFERRED",
+            },
             **{"gold": None, "source": "y:b", "relation": "R", "target": "y:d", "source_commit": "2"},
             "target_commit": None,
         }
@@ -310,7 +405,7 @@ def test_claims_against_gold(empty_store: Store, tmp_path: Path) -> None:
         verdict("q2", gold_claims=[gold_claim("a"), gold_claim("b")]),
     ]
     load_verdicts(empty_store, kept)
-    by = {"question": "q1", "judge": "lexical"}
+    by = {"question": "q1", "judge": "lexical", "model": None}
     missing = graphkit.failures(empty_store, "r", "missing-claims")
     nothing = {"source": None, "relation": None, "target": None, "named_in": None, "missed": None}
     second = {**by, "claim": "b calls c", "chunks": ["y:b", "x:a"], "relation": "R", "named_in": "chunk"}

@@ -64,9 +64,9 @@ def keep_beside(
 
 
 def with_other_models(run_file: Path, run: RunToGrade, graded: Graded) -> Graded:
-    """Return the grades of a judge together with those of its other models by other graders, from the files.
+    """Return the grades of a judge together with the verdicts and other scores of its other models, from the files.
 
-    The graph keeps the verdicts of a judge as a whole, whichever model gave them.
+    The graph keeps the verdicts of a judge as a whole, each model's own, and one score of a judge by a measure.
     """
     own = files_of(run_file, graded)[0]
     for score_file in graded_files(run_file, SCORES):
@@ -75,10 +75,12 @@ def with_other_models(run_file: Path, run: RunToGrade, graded: Graded) -> Graded
             continue
         said = read_verdicts([verdict_file], Problems("skip"))
         if {one.judge for one in said} == {graded.judge}:
-            other = Beside(tuple(read_scores([score_file], Problems("skip"))), tuple(said), tuple(said))
+            # Another name of a model may be asked, and the same one replies.
+            own_verdicts = {(one.grader, one.model) for one in graded.verdicts}
+            kept = tuple(one for one in said if (one.grader, one.model) not in own_verdicts)
+            other = Beside(tuple(read_scores([score_file], Problems("skip"))), kept, tuple(said))
             if not other.outdated(run):
-                known = {one.grader for one in graded.verdicts}, {one.measure for one in graded.scores}
-                graded = other.without(*known).added_to(graded)
+                graded = other.without((), {one.measure for one in graded.scores}).added_to(graded)
     return graded
 
 

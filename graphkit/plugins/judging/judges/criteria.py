@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge
 from graphkit.measures.text import named, words_of
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
 from graphkit.plugins.judging.judges.contract import Finding, Grader, Reading
@@ -53,18 +54,37 @@ class CriteriaVerdict(VerdictForm):
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """A criterion with what came of it: ``holds`` is None if it is unknown."""
+    """A criterion with what came of it: ``holds`` is None if it is unknown; ``at`` is where its name was found."""
 
     criterion: CriterionStruct
     place: int
     holds: bool | None
     reason: str
+    at: _Place | None = None
 
     @property
     def words(self) -> str:
         kind, subject = _parts(self.criterion)
         said = subject if isinstance(subject, str) else " ".join(*subject.items())
         return f"{kind.replace('_', ' ')}: {shortened(said)}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the criterion with what came of it, as verdicts hold it."""
+        kind, subject = _parts(self.criterion)
+        [(about, name)] = [("text", subject)] if isinstance(subject, str) else subject.items()
+        about_it = {"criterion": self.words, "weight": self.criterion.weight, "holds": self.holds}
+        at = self.at or _Place()
+        where = {"edge": at.edge and list(at.edge), "retrieved": at.retrieved, "repo": at.repo}
+        return {**about_it, "reason": self.reason, "kind": kind, "about": about, "name": name, **where}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The traversed edge, else the retrieved id, in which a name was found, with its repository."""
+
+    edge: Edge | None = None
+    retrieved: str | None = None
+    repo: str | None = None
 
 
 def _parts(criterion: CriterionStruct) -> tuple[str, str | Mapping[Any, str]]:
@@ -83,13 +103,15 @@ def _decided(materials: Materials, said: Mapping[str, CriterionVerdict]) -> list
             verdict = said.get(f"q{place}")
             undecided = NO_VERDICT if subject.strip() else BLANK
             present, reason = (None, undecided) if verdict is None else (verdict.present, verdict.reason)
+            at = None
         elif materials.case is None:
-            present, reason = None, NEITHER_LOGGED
+            present, reason, at = None, NEITHER_LOGGED, None
         else:
             [(what, name)] = subject.items()
             present, reason = _looked_up(what, name, materials.case)
+            at = _place_of(what, name, materials.case) if present else None
         holds = None if present is None else present is (kind == "must")
-        found.append(_Decided(criterion, place, holds, reason))
+        found.append(_Decided(criterion, place, holds, reason, at))
     return found
 
 
@@ -99,6 +121,33 @@ def _looked_up(what: str, name: str, case: Case) -> tuple[bool | None, str]:
     if there:
         return True, "found in what the answer retrieved, traversed or cited"
     return (False, "found nowhere") if unknown is None else (None, unknown)
+
+
+def _place_of(what: str, name: str, case: Case) -> _Place | None:
+    """Return the first traversed edge, else the first retrieved id, that holds a name; None if only the text does."""
+    places = case.places
+
+    def held(node: str, repo: str | None, commit: str | None) -> bool:
+        if what == "commit":
+            return commit is not None and repo is not None and _is_commit(name, repo, case.sha(repo, commit), case)
+        return name == (node if what == "id" else repo)
+
+    for step in (step for walk in case.walks for step in walk):
+        edge = step.source, step.relation, step.target
+        for node, commit in ((step.source, step.source_commit), (step.target, step.target_commit)):
+            repo = places.repo(node)
+            if step.relation == name if what == "relation" else held(node, repo, commit):
+                return _Place(edge, None, repo)
+    for chunk, version in zip(case.chunks, case.chunk_versions, strict=True):
+        if what != "relation" and held(chunk.id, version.repo, version.sha):
+            return _Place(None, chunk.id, version.repo)
+    return None
+
+
+def _is_commit(name: str, repo: str, sha: str, case: Case) -> bool:
+    # A record may hold a part of a sha, too.
+    alike = begins(sha, name) or begins(name.lower(), sha)
+    return sha == case.sha(repo, name) or (alike and min(len(sha), len(name)) >= SHORTEST_SHA)
 
 
 def _id(name: str, case: Case) -> tuple[bool, str | None]:
@@ -124,12 +173,10 @@ def _relation(name: str, case: Case) -> tuple[bool, str | None]:
 
 
 def _commit(name: str, case: Case) -> tuple[bool, str | None]:
-    if any(sha == case.sha(repo, name) for repo, sha in case.touched):
+    if any(_is_commit(name, repo, sha, case) for repo, sha in case.touched):
         return True, None
-    # A record may hold a part of a sha, too.
-    alike = [min(len(sha), len(name)) for _, sha in case.touched if begins(sha, name) or begins(name.lower(), sha)]
-    if alike:
-        return max(alike) >= SHORTEST_SHA, SHORT_SHA
+    if any(begins(sha, name) or begins(name.lower(), sha) for _, sha in case.touched):
+        return False, SHORT_SHA
     steps = (step for walk in case.walks for step in walk)
     unknown = any(one.sha is None for one in case.versions) or any(
         not (step.source_commit and step.target_commit) for step in steps
@@ -177,16 +224,16 @@ def _findings(decided: Sequence[_Decided]) -> list[Finding]:
 def _read(verdict: CriteriaVerdict, materials: Materials) -> Reading:
     each_once([one.criterion for one in verdict.criteria], [*criterion_keys(materials)], "criterion")
     decided = _decided(materials, {one.criterion: one for one in verdict.criteria})
-    content = [
-        {"criterion": one.words, "weight": one.criterion.weight, "holds": one.holds, "reason": one.reason}
-        for one in decided
-    ]
-    return Reading(_findings(decided), content={"criteria": content})
+    return _reading(decided)
+
+
+def _reading(decided: Sequence[_Decided]) -> Reading:
+    return Reading(_findings(decided), content={"criteria": [one.as_json() for one in decided]})
 
 
 def _unasked(materials: Materials) -> Reading | None:
     """Return the reading if no criterion is a text."""
-    return None if criterion_keys(materials) else Reading(_findings(_decided(materials, {})))
+    return None if criterion_keys(materials) else _reading(_decided(materials, {}))
 
 
 def _computed(materials: Materials) -> list[Finding]:

@@ -13,7 +13,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from graphkit.plugins.judging.judges.contract import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
+from graphkit.plugins.judging.judges.contract import (
+    Finding,
+    Grader,
+    Judge,
+    Opinion,
+    Reading,
+    UnusableVerdictError,
+    model_of,
+)
 from graphkit.plugins.judging.judges.forms import unscored
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.prompts import TRUNCATED, Prompt, parts_of, text_of
@@ -86,7 +94,10 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
 
 async def _judged(grader: Grader, materials: Materials, judge: Judge) -> Judged:
     if (reading := grader.unasked(materials)) is not None:
-        return Judged(tuple(reading.findings))
+        if reading.content is None:
+            return Judged(tuple(reading.findings))
+        unasked = _verdict(grader, materials, judge, prompt_of(grader, materials), [], dict(reading.content), reading)
+        return Judged(tuple(reading.findings), unasked.model_copy(update={"model": model_of(judge)}))
     prompt = prompt_of(grader, materials)
     opinions: list[Opinion] = []
     failure, reason, extra_attempts = "unreadable", "", 0

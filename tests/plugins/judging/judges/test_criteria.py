@@ -31,6 +31,7 @@ from graphkit.plugins.judging.judges.lexical import LexicalJudge
 from graphkit.plugins.judging.judges.materials import Materials
 from graphkit.plugins.judging.judges.verdict_request import ask, prompt_of
 from graphkit.plugins.judging.llm.requests import ModelError
+from graphkit.plugins.judging.verdict_failures import broken_criteria
 from graphkit.records.models import Question
 from graphkit.records.structs import QuestionStruct
 from tests.helpers.judging import judged, materials, read, reasons, values
@@ -105,8 +106,10 @@ def test_names_are_looked_up(name: dict[str, str], there: bool) -> None:
     logged = {"retrieved": chunks, "traversal": [{**step, **commits}]}
     for kind, holds in (("must", there), ("must_not", not there)):
         done = judged(CRITERIA, materials("x.", criteria=[{kind: name}], logged=logged))  # asking would fail
-        assert done.verdict is None
+        assert done.verdict is not None
+        assert (done.verdict.attempts, done.verdict.cost, done.verdict.failure) == (0, None, None)
         assert values(done.findings) == {"CriteriaScore": float(holds), "CriteriaMet": float(holds)}
+        assert [row["rule"] for row in broken_criteria(done.verdict)] == ([] if holds else [kind])
 
 
 def test_ids_in_the_answer() -> None:
@@ -252,6 +255,49 @@ def test_the_share_by_an_independent_sum(rows: list[tuple[int, bool, bool]]) -> 
     points = [wanted == present for weight, wanted, present in rows for _ in range(weight)]
     assert found["CriteriaScore"] == pytest.approx(points.count(True) / len(points))
     assert found["CriteriaMet"] == float(all(points))
+
+
+@pytest.mark.parametrize(
+    ("name", "edge", "retrieved", "repo"),
+    [
+        ({"id": "api:auth.py#login"}, True, None, "api"),
+        ({"repository": "web"}, True, None, "web"),
+        ({"relation": "REQUESTS"}, True, None, "web"),
+        ({"commit": "abc1234"}, True, None, "web"),
+        ({"id": "docs:a.md"}, False, "docs:a.md", "docs"),
+        ({"repository": "docs"}, False, "docs:a.md", "docs"),
+        ({"commit": "d" * 40}, False, "docs:a.md", "docs"),
+        ({"id": "db:only.sql"}, False, None, None),
+    ],
+)
+def test_what_broke_a_criterion(name: dict[str, str], edge: bool, retrieved: str | None, repo: str | None) -> None:
+    """The first traversed edge that holds the name, else the first retrieved id; nothing where only the text does."""
+    step = {"source": "web:cart.ts", "relation": "REQUESTS", "target": "api:auth.py#login"}
+    commits = {"source_commit": "abc1234" + "0" * 33, "target_commit": "f" * 40}
+    chunks = [{"id": "api:auth.py#login", "commit": "f" * 40}, {"id": "docs:a.md", "commit": "d" * 40}]
+    logged = {"retrieved": chunks, "traversal": [{**step, **commits}]}
+    about = materials("See db:only.sql.", criteria=[{"must_not": name, "weight": 3}], logged=logged)
+    done = judged(CRITERIA, about)
+    assert done.verdict is not None
+    [row] = broken_criteria(done.verdict)
+    assert {key: row[key] for key in ("source", "relation", "target")} == (step if edge else dict.fromkeys(step))
+    assert (row["retrieved"], row["repo"], row["weight"]) == (retrieved, repo, 3)
+    assert {row["about"]: row["criterion"]} == name
+
+
+def test_broken_criteria_of_former_verdicts() -> None:
+    """Verdicts of earlier versions hold a criterion's words alone."""
+    about = shown({"must": "names login"}, {"must_not": "raw SQL: none", "weight": 2})
+    done = judged(CRITERIA, about, said(True, True))
+    assert done.verdict is not None
+    assert done.verdict.verdict is not None
+    told = [
+        {name: row[name] for name in ("criterion", "weight", "holds", "reason")}
+        for row in done.verdict.verdict["criteria"]
+    ]
+    [row] = broken_criteria(done.verdict.model_copy(update={"verdict": {"criteria": told}}))
+    assert row == broken_criteria(done.verdict)[0]
+    assert (row["rule"], row["criterion"], row["weight"]) == ("must_not", "raw SQL: none", 2)
 
 
 def test_the_page_shows_each_criterion() -> None:
