@@ -388,8 +388,8 @@ class RecordReader(Generic[S]):
     @cached_property
     def _walks(self) -> Mapping[str, list[TraversalStepStruct]]:
         """What earlier turns walked, by the follow-up; the first call reads the file, if the dataset has sessions."""
-        questions = self._questions_file()
-        if not (self._sessions and self.path.is_file() and questions and questions.is_file() and has_turns(questions)):
+        questions = self._questions_file() if self._sessions and self.path.is_file() else None
+        if questions is None or not questions.is_file() or not has_turns(questions):
             return {}
         records = RecordReader(self.path, AnswerStruct, Problems("skip"), questions, self._run, sessions=False)
         return session_walks(self._gold(), (one for _, one in records))

@@ -234,9 +234,8 @@ class _ShardReader(RecordReader[S]):
     """Reads the records of shards; each has a path of its own."""
 
     def __init__(self, context: ShardContext, kind: type[S]) -> None:
-        super().__init__(
-            Path(), kind, Problems(), run=run_of_file(context.job.run_file) if kind is AnswerStruct else None
-        )
+        run = run_of_file(context.job.run_file) if kind is AnswerStruct else None
+        super().__init__(Path(), kind, Problems(), run=run, sessions=False)  # no shard knows all turns
         self.context = context
 
     def lists(self) -> ThreeTexts:

@@ -67,7 +67,7 @@ def test_a_run_by_hand_is_scored_as_an_imported_one(tmp_path: Path, store: Store
 
 def test_what_earlier_turns_walked_is_unknown(tmp_path: Path) -> None:
     """Not where one of them logs no walk or has no record; an empty walk is known, and what a record states stays."""
-    second = {"question_id": "q2", "traversal": [AB]}
+    second: dict[str, Any] = {"question_id": "q2", "traversal": [AB]}
     assert before(world(tmp_path, [second]))["q2"] is None
     assert before(world(tmp_path, [second, {"question_id": "q1", "answer": "yes"}]))["q2"] is None
     assert before(world(tmp_path, [second, {"question_id": "q1", "traversal": []}]))["q2"] == []
