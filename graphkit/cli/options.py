@@ -107,8 +107,8 @@ MISSING_AS = option(
 )
 BY = option(
     "--by SLICE",
-    "Also give the means by a field of the questions (category, difficulty, group, split), or by what their gold has "
-    "in the graph (repo, repositories, hops, boundary, relation, commit).",
+    "Also give the means by a field of the questions (category, difficulty, group, split, session), or by what their "
+    "gold has in the graph (repo, repositories, hops, boundary, relation, commit).",
 )
 FAILED_AS = option(
     "--missing-as --failed-as",

@@ -13,7 +13,17 @@ from graphkit.errors import InputError
 
 #: What questions are grouped by: their own fields, and what their gold has in the graph.
 By = Literal[
-    "category", "difficulty", "group", "split", "repo", "repositories", "hops", "boundary", "relation", "commit"
+    "category",
+    "difficulty",
+    "group",
+    "split",
+    "session",
+    "repo",
+    "repositories",
+    "hops",
+    "boundary",
+    "relation",
+    "commit",
 ]
 
 #: The longest name or path among arguments, and the longest text, such as a query, in characters.

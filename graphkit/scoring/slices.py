@@ -1,7 +1,7 @@
 """Slices of the questions by what their gold has in the graph: hops, boundaries, relations, repositories, commits.
 
-Slices by hops and by the number of repositories partition the questions: their counts and sums add up to the whole. A
-question counts in each boundary, relation, repository and commit of its gold, so these slices may overlap.
+Slices by hops, by the number of repositories and by session partition the questions: their counts and sums add up to
+the whole. A question counts in each boundary, relation, repository and commit of its gold, so these may overlap.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def needed_edges(case: Case) -> set[Edge]:
 
 
 def slices_of(case: Case, by: By) -> list[str]:
-    """Return the slices of a question by its gold, sorted; ``"(none)"`` if its gold has nothing of the kind.
+    """Return the slices of a question, sorted; ``"(none)"`` if it or its gold has nothing of the kind.
 
     ``by`` is one of these:
 
@@ -47,6 +47,8 @@ def slices_of(case: Case, by: By) -> list[str]:
         Each repository of a node in the gold paths, optional steps and all alternatives included.
     ``"repositories"``
         The number of repositories of the gold paths and of the relevant ids, as ``--cluster repo-set`` takes them.
+    ``"session"``
+        Its session.
     ``"commit"``
         Each commit that the question pins, itself or by its stack, behind its repository.
 
@@ -67,6 +69,8 @@ def slices_of(case: Case, by: By) -> list[str]:
         found = places.named(node for path in case.gold for one, _, other in path.edges for node in (one, other))
     elif by == "repositories":
         found = [str(len(repos))] if (repos := repositories_of(case.question, places)) else []
+    elif by == "session":
+        found = filter(None, [case.question.session])
     elif by == "commit":
         found = {f"{repo}@{sha}" for repo, sha in case.pins.items()}
     elif needed := needed_edges(case):

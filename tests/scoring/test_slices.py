@@ -33,7 +33,7 @@ from tests.scoring.test_engines_on_gold import drawn_paths
 
 #: The slices that follow from gold, and of these those into which each question falls once.
 OF_GOLD: tuple[By, ...] = tuple(by for by in get_args(By) if by not in LABELS)
-PARTITIONS: tuple[By, ...] = ("hops", "repositories")
+PARTITIONS: tuple[By, ...] = ("hops", "repositories", "session")
 
 LOGIN = ["web:a", "CALLS", "api:b"]
 CHECK = ["api:b", "CALLS", "api:c"]
@@ -60,8 +60,15 @@ QUESTIONS: list[dict[str, Any]] = [
             {"steps": [CHECK, {"source": "api:c", "relation": "READS", "target": "db:d", "optional": True}]},
         ],
     },
-    {"id": "inside", "question": "?", "paths": [[{"source": "api:b", "target": "api:c"}]], "relevant": {"web:a": 1}},
-    {"id": "texts", "question": "?", "relevant": {"web:a": 1, "api:b": 2}},
+    {
+        "id": "inside",
+        "question": "?",
+        "paths": [[{"source": "api:b", "target": "api:c"}]],
+        "relevant": {"web:a": 1},
+        "session": "s",
+        "turn": 1,
+    },
+    {"id": "texts", "question": "?", "relevant": {"web:a": 1, "api:b": 2}, "session": "s", "turn": 2},
     {"id": "plain", "question": "?", "gold_answer": "x"},
 ]
 
@@ -83,6 +90,7 @@ SLICES: dict[By, dict[str, list[str]]] = {
         "web": ["path", "ways", "shared"],
     },
     "repositories": {"(none)": ["plain"], "2": ["path", "inside", "texts"], "3": ["ways", "shared"]},
+    "session": {"(none)": ["path", "ways", "shared", "plain"], "s": ["inside", "texts"]},
     "commit": {
         "(none)": ["shared", "inside", "texts", "plain"],
         f"api@{OTHER}": ["path", "ways"],

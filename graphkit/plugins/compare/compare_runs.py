@@ -271,7 +271,11 @@ def _asked(row: Mapping[str, Any], commits: CommitGraph) -> Case:
     relevant = dict.fromkeys(row["relevant_ids"] or (), 1.0)
     # The pins of the stack, too: the question's own come first.
     pins = dict([*row["stack_pins"], *row["pins"]])
-    return Case(QuestionStruct(row["question"], "", commits=pins, paths=paths, relevant=relevant), None, commits)
+    return Case(
+        QuestionStruct(row["question"], "", session=row["session"], commits=pins, paths=paths, relevant=relevant),
+        None,
+        commits,
+    )
 
 
 def _clusters(store: Store, dataset: str, questions: Iterable[str], by: ClusterBy) -> QuestionClusters:

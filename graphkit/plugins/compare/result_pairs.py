@@ -46,7 +46,7 @@ def compare_folders(
     InputError
         A folder holds no results or was changed, or there is nothing to compare.
     """
-    if options.get("by") in ("repo", "relation"):
+    if options.get("by") not in (None, *LABELS):
         what = f"results don't say the {options['by']} of a question"
         raise InputError(what, remedy="Compare by category, difficulty or group.")
     refuse_repositories("results", options.get("cluster"))
