@@ -12,18 +12,9 @@ from typing import Literal, NamedTuple
 from graphkit.errors import InputError
 
 #: What questions are grouped by: their own fields, and what their gold has in the graph.
-By = Literal[
-    "category",
-    "difficulty",
-    "group",
-    "split",
-    "session",
-    "repo",
-    "repositories",
-    "hops",
-    "boundary",
-    "relation",
-    "commit",
+By = Literal[  # noqa: RUF041 - a list on two lines
+    Literal["category", "difficulty", "group", "split", "session"],
+    Literal["repo", "repositories", "hops", "boundary", "relation", "commit"],
 ]
 
 #: The longest name or path among arguments, and the longest text, such as a query, in characters.

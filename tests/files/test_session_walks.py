@@ -60,7 +60,7 @@ def test_a_run_by_hand_is_scored_as_an_imported_one(tmp_path: Path, store: Store
         row.values for row in by_hand.rows
     ]
     # A walk that lacks what turn 2 has to walk itself: that alone is missed.
-    short = [{"question_id": "q1", "traversal": [AB]}, {"question_id": "q2", "traversal": []}]
+    short: list[dict[str, Any]] = [{"question_id": "q1", "traversal": [AB]}, {"question_id": "q2", "traversal": []}]
     run = world(tmp_path, [*short, {"question_id": "alone", "traversal": [AB]}])
     assert [row["target"] for row in file_failures(run, "missed-edges")] == ["y:c"]
 
@@ -73,7 +73,7 @@ def test_what_earlier_turns_walked_is_unknown(tmp_path: Path) -> None:
     assert before(world(tmp_path, [second, {"question_id": "q1", "traversal": []}]))["q2"] == []
     stated = [{**second, "walked_before": [{**BC, "path": 1}]}, {"question_id": "q1", "traversal": [AB]}]
     assert before(world(tmp_path, stated))["q2"] == ["1 y:b-y:c"]
-    third = [{"question_id": f"q{turn}", "traversal": [AB]} for turn in (3, 1)]
+    third: list[dict[str, Any]] = [{"question_id": f"q{turn}", "traversal": [AB]} for turn in (3, 1)]
     assert before(world(tmp_path, third, turns=3))["q3"] is None
     whole = [*third, {"question_id": "q2", "traversal": [BC, BC]}]
     assert before(world(tmp_path, whole, turns=3)) == {
