@@ -16,6 +16,7 @@ __all__ = [
     "report",
     "scorecards",
     "tables",
+    "terminal",
 ]
 
 

@@ -204,7 +204,7 @@ def _asked(
     session: Session, records: int, on: str | None, resources: dict[str, float]
 ) -> tuple[bool, list[RunSummary]]:
     """Ask the questions that are left; return whether all were asked, and the summaries."""
-    from graphkit.cli.progress import run_progress
+    from graphkit.plugins.systems.run_progress import run_progress
 
     with session.open():
         for file in session.files.values():

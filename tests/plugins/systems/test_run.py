@@ -340,7 +340,7 @@ def test_progress_in_a_log(folder: Path) -> None:
 
 def test_progress_in_a_log_from_time_to_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If it is due, each system that isn't at its end is reported; the projected cost is at the mean cost so far."""
-    monkeypatch.setattr("graphkit.cli.progress.LINE_EVERY", 0.0)
+    monkeypatch.setattr("graphkit.plugins.systems.run_progress.LINE_EVERY", 0.0)
     write_lines(folder / "data" / "questions.jsonl", TEN[:3])
     monkeypatch.syspath_prepend(str(folder))
     systems = ("--system", "systems:later", "--system", "systems:plain")
