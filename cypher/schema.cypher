@@ -137,6 +137,11 @@ CREATE INDEX artifact_repo IF NOT EXISTS FOR (a:Artifact) ON (a.repo);
 //   pins LIST<STRING>: The keys of the commits that it is about, besides those of its stack.
 //   pinned_repositories LIST<STRING>: Their repositories.
 //   pinned_shas LIST<STRING>: Their shas.
+//   answerable BOOLEAN: Whether it has an answer, which nothing means too.
+//   why_not STRING: Why it has none.
+//   absent_sources LIST<STRING>: The sources of the edges that it lists as absent.
+//   absent_relations LIST<STRING>: Their relations.
+//   absent_targets LIST<STRING>: Their targets.
 //   invalid STRING: Why it isn't scored, such as stale gold; empty if it is.
 //   gold_hash STRING: A digest of its gold.
 //   digest STRING: A digest of the whole question.
@@ -195,6 +200,9 @@ CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
 //   run STRING: The run.
 //   question STRING: The question.
 //   answer STRING: The text of the answer.
+//   abstained BOOLEAN: Whether the record states that it declines to answer.
+//   declined BOOLEAN: Whether it declines: as it states, else by the words of its answer.
+//   confidence FLOAT: How sure the system was.
 //   error STRING: Why the question failed.
 //   error_type STRING: The type of that error.
 //   latency_ms FLOAT: How long it took, in milliseconds.

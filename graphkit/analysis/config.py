@@ -30,8 +30,9 @@ COMPARED = (
     *("nDCG@10", "Recall@20", "RR", "Success@5"),
 )
 
-#: What two runs are compared by beside these where gold is text: answers by which right is decided, and evidence.
-BY_TEXT = ("AnswerHit", "EvidenceRecall@5")
+#: What two runs are compared by beside these where gold is text: answers by which right is decided, and evidence; and
+#: where questions have no answer.
+BY_TEXT = ("AnswerHit", "EvidenceRecall@5", "RightDecision")
 
 
 def family_of(names: Iterable[str]) -> list[str]:

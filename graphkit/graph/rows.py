@@ -158,6 +158,10 @@ def question_row(
         "pinned_shas": [sha for _, sha in pins],
         "expected_tools": [call.name for call in question.expected_tool_calls],
         "expected_arguments": [_json(call.arguments) for call in question.expected_tool_calls],
+        **fields_of(question, ("answerable", "why_not")),
+        "absent_sources": [step.source for step in question.absent] or None,
+        "absent_relations": [step.relation or "" for step in question.absent] or None,
+        "absent_targets": [step.target for step in question.absent] or None,
         "invalid": invalid or "",
         "gold_hash": gold_hash(question),
     }
@@ -250,6 +254,8 @@ def answer_row(
     properties = {
         **mark,
         **fields_of(answer, ("answer", "error", "error_type", "trace_id", "span_id", "response_id")),
+        **fields_of(answer, ("abstained", "confidence")),
+        "declined": case.declined,
         "citations": list(answer.citations),
         "evidence_files": None if answer.evidence_files is None else sorted(case.files),
         "chunks_logged": case.chunks_logged,

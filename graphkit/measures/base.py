@@ -62,6 +62,7 @@ class Measure(_Frozen, ABC):
     - ``query``: the Cypher text in ``cypher/measures/`` that computes it over all questions, with
       ``query_parameters``; None if Cypher can't (text normalisation)
     - ``needs_commits``: whether it reads which commits belong together
+    - ``reads_declined``: whether it reads which records decline to answer
     - ``computed``: False if a judge or a person gives its values
 
     ``str`` prints a user's measure as ``my_module:MyMeasure``, or by the name that :func:`graphkit.register` or an
@@ -84,6 +85,7 @@ class Measure(_Frozen, ABC):
     severe: ClassVar[float | None] = None
     target_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     needs_commits: ClassVar[bool] = False
+    reads_declined: ClassVar[bool] = False
     computed: ClassVar[bool] = True
 
     def __init_subclass__(cls, **more: object) -> None:

@@ -156,6 +156,25 @@ class Case:
         return None if self.answer.error is None else failed(self.answer.error)
 
     @lazy
+    def declined(self) -> bool | None:
+        """Whether the record declines to answer: as it states, else by the words of its answer.
+
+        None if it failed, or has no text of an answer and states nothing.
+        """
+        if self.answer is None or self.answer.error is not None:
+            return None
+        if self.answer.abstained is not None or self.answer.answer is None:
+            return self.answer.abstained
+        from graphkit.measures.declining import declines  # its patterns take a while to compile
+
+        return declines(self.answer.answer)
+
+    @property
+    def declined_by_words(self) -> bool:
+        """Whether only the words of the answer say if it declines."""
+        return self.declined is not None and self.answer is not None and self.answer.abstained is None
+
+    @lazy
     def unanswered(self) -> Case:
         """The same question with an empty answer: nothing retrieved, traversed, called or said."""
         empty = _EMPTY if self.answer is None else replace(_EMPTY, walked_before=self.answer.walked_before)
@@ -438,6 +457,11 @@ class Case:
     def off(self) -> set[Edge]:
         """The traversed edges that match no gold edge; an edge without a relation matches one with any."""
         return self.walked - contained(self.walked, self.gold_edges, self.untyped)
+
+    @lazy
+    def invented(self) -> set[Edge]:
+        """The traversed edges that the question lists as absent; an edge without a relation is one with any."""
+        return contained(self.walked, [(one.source, one.relation, one.target) for one in self.question.absent], True)
 
     @lazy
     def common_boundary(self) -> set[Edge]:

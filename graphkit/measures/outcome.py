@@ -32,6 +32,9 @@ UNDECIDED = "undecided"
 #: Why nothing decides whether an answer is right.
 UNDECIDABLE = "the question has neither facts, nor an expected output, nor a gold answer"
 
+#: What decides on the answer to a question without one, and on a record that states that it declines.
+ABSTENTION = "abstention"
+
 #: The measure of the decision whether an answer is right: 1 or 0, or no value if nothing decides it.
 RIGHT_ANSWER = "RightAnswer"
 
@@ -209,6 +212,8 @@ def stage_of(case: Case, known: Collection[str] | None = None, decision: Decisio
         return Stage(question, NOT_IN_GRAPH, reason, absent)
     if case.answer is None or case.answer.error is not None:
         return Stage(question, UNDECIDED, case.failure or "")
+    if case.question.answerable is False and answer.right is False:
+        return Stage(question, WRONG, "answered, though the question has no answer")
     expected, lacking, kind = _not_retrieved(case)
     unlogged = NO_RETRIEVAL if not case.chunks_logged else NO_TRAVERSAL if not case.walk_logged else None
     if lacking and unlogged is not None:
@@ -222,6 +227,8 @@ def stage_of(case: Case, known: Collection[str] | None = None, decision: Decisio
         reason = answer.by if answer.right is None else "the answer is wrong, and no file, id or step is expected"
         return Stage(question, UNDECIDED, reason)
     sources = {case.places.file(name) for name in expected}
+    if case.answer.abstained:
+        return Stage(question, NOT_USED, "declined, though what is expected was there", tuple(sorted(sources)))
     if not sources & _used(case):
         if unlogged is not None:
             return Stage(question, UNDECIDED, unlogged)
@@ -258,8 +265,15 @@ def right_answer(case: Case) -> Decision:
     Its *facts*, all of which the answer must address, as :class:`~graphkit.measures.completeness.Completeness` searches
     them; its *expected output*, which the answer must hold as whole words; its *gold answers*, one of which the answer
     must hold, as :class:`~graphkit.measures.answer_matching.AnswerHit` has it. A question with none is undecided.
+
+    To decline is right if the question has no answer, and wrong otherwise; there a record declines only if it states
+    ``abstained``.
     """
     question = case.question
+    if question.answerable is False:
+        return Decision(case.declined, case.failure or NO_ANSWER if case.declined is None else ABSTENTION)
+    if case.failure is None and case.answer is not None and case.answer.abstained:
+        return Decision(False, ABSTENTION)
     if list(question.facts):
         complete = Completeness().score(case)
         if isinstance(complete, Unscored):

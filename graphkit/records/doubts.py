@@ -34,3 +34,5 @@ NO_NAMES = "nothing retrieved has a name, so what was retrieved is unknown"
 UNREAD_PARTS = "parts of it aren't read, since their kind isn't known: what they hold is missing"
 #: Nothing of a record was read but its question.
 NOTHING = "nothing in them is what this format writes: only what stands around it was read"
+#: A record doesn't state ``abstained``, and whether it declines matters.
+READ_DECLINED = "whether it declines is read from the words of its answer, since the record doesn't state abstained"

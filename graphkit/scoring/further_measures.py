@@ -13,6 +13,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.answer_matching import decides_by_words
 from graphkit.records.doubts import OPENED_FILES
+from graphkit.records.plugins import installed
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 
 #: How many records of a run, and how many questions, are looked at.
@@ -61,11 +62,15 @@ OF_FILES = ("EdgeRecall(files=True)",)
 #: The measures of questions whose gold is text: answers that decide what is right, and evidence.
 OF_ANSWERS, OF_EVIDENCE = "AnswerHit", "EvidenceRecall@5"
 
+#: The measures of questions without an answer, and of those that list absent edges; a plug-in has them.
+OF_UNANSWERABLE = ("RightDecision", "AbstentionRecall", "AbstentionPrecision", "OverRefusal")
+OF_ABSENT = ("InventedEdges",)
+
 #: Part of each name of the fields of tool calls: a line without it isn't decoded.
 _NAMED = b"tool"
 
 #: Parts of the names of the fields with gold that is text.
-_OF_TEXTS = (b"answer", b"ground_truth", b"reference", b"expected_output", b"relevant_texts")
+_OF_TEXTS = (b"answer", b"ground_truth", b"reference", b"expected_output", b"relevant_texts", b"absent")
 
 
 def further_measures(dataset: Dataset, first: FirstRecords | None) -> tuple[str, ...]:
@@ -93,13 +98,15 @@ def measures_of_texts(dataset: Dataset) -> tuple[str, ...]:
 
 
 def of_texts(reader: RecordReader[QuestionStruct], lines: Iterable[tuple[int, bytes]]) -> tuple[str, ...]:
-    """Return the measures that apply to the gold of some of the first questions, of which these are the lines.
+    """Return the measures that apply to some of the first questions, of which these are the lines, by texts of gold.
+
+    Questions without an answer have measures of their own.
 
     Where gold has paths, the words of answers are no measure: a further one in the family of a comparison would double
     the p-values of a lost edge.
     """
     found: dict[str, bool] = {OF_ANSWERS: False, OF_EVIDENCE: False}
-    paths = False
+    paths, apply = False, dict.fromkeys((*OF_UNANSWERABLE, *OF_ABSENT), False)
     for number, line in islice(lines, RECORDS):
         if not any(name in line for name in _OF_TEXTS):
             continue
@@ -107,6 +114,10 @@ def of_texts(reader: RecordReader[QuestionStruct], lines: Iterable[tuple[int, by
             paths = paths or bool(question.paths)
             found[OF_ANSWERS] = not paths and (found[OF_ANSWERS] or decides_by_words(question))
             found[OF_EVIDENCE] = found[OF_EVIDENCE] or bool(question.relevant_texts)
+            apply |= dict.fromkeys(OF_UNANSWERABLE if question.answerable is False else (), True)
+            apply |= dict.fromkeys(OF_ABSENT if question.absent else (), True)
+    known = installed("graphkit.measures") if any(apply.values()) else ()
+    found |= {name: applies and name.casefold() in known for name, applies in apply.items()}
     return tuple(name for name, applies in found.items() if applies)
 
 

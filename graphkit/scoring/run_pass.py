@@ -44,6 +44,7 @@ def job_options(options: EvaluationOptions, measures: Sequence[Measure]) -> dict
         "relations": any(measure.compares_relations for measure in measures),
         # Where containment is asked for, too, its values say more than a note.
         "granularity": {one.match for one in measures if isinstance(one, RankingMeasure) and not one.level} == {EXACT},
+        "declined": any(measure.reads_declined for measure in measures),
         "name": options.name,
         "only": options.where,
     }

@@ -18,6 +18,7 @@ from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import missed_without_direction, outcome, right_answer
 from graphkit.measures.owners import text_of
 from graphkit.records.commits import CommitGraph
+from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
@@ -63,6 +64,8 @@ class Job:
     granularity
         Whether to count retrieved ids that are finer or coarser than relevant ones, where none is relevant, in the
         first records.
+    declined
+        Whether a measure reads which records decline to answer, be it in the database.
     name
         The name of the run, whatever the records say.
     spelling
@@ -90,6 +93,7 @@ class Job:
     versions: bool = False
     relations: bool = False
     granularity: bool = False
+    declined: bool = False
     name: str | None = None
     spelling: GoldSpelling = field(default_factory=GoldSpelling)
     hash_gold: bool = False
@@ -231,9 +235,12 @@ class Scorer:
                     case.read_traversal()
                 if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
                     self._note(case, number)
-            if answer.doubts:
-                totals.doubts.add(answer.doubts)
-                self.doubted.append((len(self.names), answer.doubts))
+            doubts = answer.doubts
+            if (job.declined or question.answerable is False) and case.declined_by_words:
+                doubts = [*doubts, READ_DECLINED]
+            if doubts:
+                totals.doubts.add(doubts)
+                self.doubted.append((len(self.names), doubts))
             if (
                 answer.latency_ms is not None
                 or answer.prompt_tokens is not None

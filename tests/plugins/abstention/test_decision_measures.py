@@ -1,0 +1,165 @@
+"""The decision to answer: worked by hand, counted anew over random worlds, by both engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.graph.queries import schema_statements
+from graphkit.measures.owners import Owner, owner_of
+from graphkit.plugins.abstention.decision_measures import (
+    ANSWERED,
+    DECLINED,
+    HAS_ANSWER,
+    HAS_NONE,
+    NONE_ABSENT,
+    NOT_STATED,
+)
+from graphkit.records.doubts import READ_DECLINED
+from graphkit.records.unanswered import MISSING, failed
+from tests.helpers.datasets import find_data, read_jsonl
+from tests.plugins.abstention.worlds import BOTH, random_world, small_world
+
+FAILED = failed("timeout")
+
+#: By hand. The run answers plain and false-premise, declines second (stated) and no-path (by its words); of unsure
+#: nothing is known, and failing failed. Two of the absent edges' question's walked edges, one is absent.
+EXPECTED = {
+    "RightDecision": [1.0, 0.0, 1.0, 0.0, NOT_STATED, FAILED],
+    "AbstentionRecall": [HAS_ANSWER, HAS_ANSWER, 1.0, 0.0, NOT_STATED, FAILED],
+    "AbstentionPrecision": [ANSWERED, 0.0, 1.0, ANSWERED, NOT_STATED, FAILED],
+    "OverRefusal": [0.0, 1.0, HAS_NONE, HAS_NONE, HAS_NONE, HAS_NONE],
+    "Coverage": [1.0, 0.0, 0.0, 1.0, NOT_STATED, FAILED],
+    "InventedEdges": [NONE_ABSENT, NONE_ABSENT, NONE_ABSENT, 1.0, NONE_ABSENT, NONE_ABSENT],
+    "SelectiveRisk": [0.0, DECLINED, DECLINED, 1.0, NOT_STATED, FAILED],
+}
+
+
+def columns(result: graphkit.Evaluation) -> dict[str, list[float | str]]:
+    """Return the values of each measure, in the order of the questions."""
+    rows = [row.values for row in result.rows]
+    return {name: [row[place] for row in rows] for place, name in enumerate(result.measures)}
+
+
+def test_worked_case(tmp_path: Path) -> None:
+    """Each measure of each question is as worked by hand, and the reasons are whose they are."""
+    result = graphkit.evaluate(small_world(tmp_path / "world"), measures=tuple(EXPECTED))
+    assert columns(result) == EXPECTED
+    owners = [owner_of(one) for one in (HAS_ANSWER, HAS_NONE, NONE_ABSENT, NOT_STATED, ANSWERED, DECLINED)]
+    assert owners == [Owner.QUESTION] * 3 + [Owner.NOT_LOGGED] + [Owner.NOTHING] * 2
+    # Recall: 1 of the 2 that are known; with unsure and failing as worst 1 of 4. Over-refusal: 1 of 2.
+    assert result.measures["AbstentionRecall"].mean == 1 / 2
+    assert result.measures["AbstentionRecall"].held() == 1 / 4
+    assert result.measures["OverRefusal"].held() == 1 / 2
+
+
+def test_what_is_read_from_words_is_said(tmp_path: Path) -> None:
+    """Records that state nothing are counted by a doubt: two of the three that hold a text and no error."""
+    file = small_world(tmp_path / "world")
+    result = graphkit.evaluate(file, measures=("RightDecision",))
+    assert result.warnings == (f"doubtful in 2 answers: {READ_DECLINED}",)
+    # Without a measure of decisions it matters for questions without an answer alone: no-path.
+    assert graphkit.evaluate(file, measures=("EdgeRecall",)).warnings == (f"doubtful in 1 answer: {READ_DECLINED}",)
+
+
+def test_measures_apply_where_a_question_has_no_answer(tmp_path: Path) -> None:
+    """By default a dataset with such a question is scored by them, and one without as before."""
+    file = small_world(tmp_path / "world")
+    found = [name for name in graphkit.evaluate(file).measures if name in EXPECTED]
+    assert found == ["RightDecision", "AbstentionRecall", "AbstentionPrecision", "OverRefusal", "InventedEdges"]
+    plain = graphkit.evaluate(graphkit.storefront_folder() / "runs" / "storefront-graph.jsonl")
+    assert not EXPECTED.keys() & plain.measures.keys()
+
+
+@pytest.fixture
+def worlds(store: Store, tmp_path: Path) -> tuple[Store, list[Path]]:
+    """A store that holds nothing, and the files of the runs of some worlds."""
+    store.schema(schema_statements())
+    return store, [small_world(tmp_path / "world"), random_world(tmp_path / "random-world", 1, 120)]
+
+
+def test_engines_agree(worlds: tuple[Store, list[Path]]) -> None:
+    """Cypher gives each question the value of Python, or the same reason."""
+    store, files = worlds
+    for file in files:
+        by_python = graphkit.evaluate(file, measures=BOTH)
+        by_cypher = graphkit.evaluate(file, measures=BOTH, engine="cypher", store=store)
+        assert columns(by_python) == columns(by_cypher)
+        assert by_python.unscored == by_cypher.unscored
+        assert by_python.warnings == by_cypher.warnings
+
+
+def _expected(question: dict[str, Any], one: dict[str, Any] | None) -> dict[str, float | str]:
+    """Return the values of one question, counted from its records as they are written."""
+    answerable = question.get("answerable") is not False
+    unknown = MISSING if one is None else FAILED if "error" in one else None
+    declined = None
+    if one is not None and unknown is None:
+        declined = (
+            one["abstained"] if "abstained" in one else {"By f.py.": False, None: None}.get(one.get("answer"), True)
+        )
+        unknown = NOT_STATED if declined is None else None
+    right = unknown or float(answerable != declined)
+    found: dict[str, float | str] = {
+        "RightDecision": right,
+        "AbstentionRecall": HAS_ANSWER if answerable else right,
+        "AbstentionPrecision": unknown or (float(not answerable) if declined else ANSWERED),
+        "OverRefusal": (unknown or float(bool(declined))) if answerable else HAS_NONE,
+        "Coverage": unknown or float(not declined),
+    }
+    absent = {tuple(edge) for edge in question["absent"]}
+    walk = None if one is None or "error" in one else one.get("traversal")
+    if not absent:
+        found["InventedEdges"] = NONE_ABSENT
+    elif one is None or "error" in one:
+        found["InventedEdges"] = MISSING if one is None else FAILED
+    elif walk is None:
+        found["InventedEdges"] = "the record has no traversal (not logged)"
+    else:
+        same = [
+            edge
+            for edge in {tuple(edge) for edge in walk}
+            if any(edge[::2] == other[::2] and (None in (edge[1], other[1]) or edge == other) for other in absent)
+        ]
+        found["InventedEdges"] = float(len(same))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_worlds_are_counted_as_written(tmp_path: Path, seed: int) -> None:
+    """The measures of random worlds equal a count over their lines that shares no code with them."""
+    file = random_world(tmp_path / "world", seed, 200)
+    questions = read_jsonl(tmp_path / "world" / "questions.jsonl")
+    records = {one["question_id"]: one for one in read_jsonl(file)}
+    result = graphkit.evaluate(file, measures=BOTH)
+    for row, question in zip(result.rows, questions, strict=True):
+        assert dict(zip(BOTH, row.values, strict=True)) == _expected(question, records.get(question["id"]))
+
+
+def test_shards_equal_the_whole(tmp_path: Path) -> None:
+    """A run in shards has the figures and the doubts of the whole file."""
+    file = random_world(tmp_path / "world", 3, 300)
+    whole = graphkit.evaluate(file, measures=BOTH)
+    sharded = graphkit.evaluate(file, measures=BOTH, executor="processes", out=tmp_path / "out")
+    assert (whole.measures, whole.unscored, whole.warnings) == (sharded.measures, sharded.unscored, sharded.warnings)
+
+
+@pytest.mark.data
+def test_the_limits_that_a_person_worked(tmp_path: Path) -> None:
+    """Abstention over the questions of the shared data whose answer no principal decides, as its table has it."""
+    folder = find_data("limits")
+    if folder is None:
+        pytest.skip("the data isn't here")
+    wanted = {"plain", "no-path", "false-premise"}
+    found = {}
+    for run in ("careful", "careless"):
+        result = graphkit.evaluate(folder / "runs" / f"{run}.jsonl", folder, measures=BOTH)
+        found[run] = [[row.values[place] for row in result.rows if row.question in wanted] for place in (0, 5)]
+    # careful answers plain and declines both others; careless declines plain and takes an absent edge in each.
+    assert found["careful"][0] == [1.0, 1.0, 1.0]
+    assert found["careless"][0] == [0.0, 0.0, 0.0]
+    assert (found["careful"][1][1:], found["careless"][1][1:]) == ([0.0, 0.0], [1.0, 1.0])
