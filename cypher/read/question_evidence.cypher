@@ -1,7 +1,7 @@
 // title: Evidence on questions
 // answers: What does a run know of each of some questions: its gold paths and the commits that it is about, the retrieved paths and chunks with their commits, the expected files and those that were named, what is logged, and whether the answer is right?
 // parameters: run, questions, decision
-// columns: question, turn, before, invalid, relevant, gains, pins, stack_pins, gold, answered, error, ordered, walk_logged, walks, chunks_logged, chunks, expected_files, files, files_logged, right
+// columns: question, turn, before, invalid, relevant, gains, pins, stack_pins, gold, answered, error, ordered, walk_logged, walks, chunks_logged, chunks, expected_files, files, files_logged, answerable, why_not, listed_absent, abstained, declined, right
 MATCH (r:Run {id: $run})
 UNWIND $questions AS id
 WITH r, id
@@ -35,6 +35,9 @@ RETURN id AS question, coalesce(q.turn, 1) AS turn,
   a IS NOT NULL AS answered, a.error AS error, coalesce(a.ordered, true) AS ordered, coalesce(a.walk_logged, false) AS walk_logged,
   walks, coalesce(a.chunks_logged, false) AS chunks_logged, chunks, q.expected_files AS expected_files, files,
   a IS NOT NULL AND (a.chunks_logged OR a.evidence_files IS NOT NULL) AS files_logged,
+  q.answerable AS answerable, q.why_not AS why_not,
+  [i IN range(0, size(coalesce(q.absent_sources, [])) - 1) | [q.absent_sources[i], q.absent_relations[i], q.absent_targets[i]]] AS listed_absent,
+  a.abstained AS abstained, a.declined AS declined,
   head(COLLECT {
     MATCH (a)-[:SCORED]->(s:Score {measure: $decision}) WHERE s.value IS NOT NULL
     RETURN s.value = 1 AS right

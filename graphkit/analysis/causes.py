@@ -18,18 +18,20 @@ from graphkit.measures.missed import counted_paths
 from graphkit.measures.paths import followed
 from graphkit.records.commits import is_whole
 from graphkit.records.ids import distinct_names
-from graphkit.records.words import in_backticks, short_shas
+from graphkit.records.words import counted, in_backticks, short_shas
 
 #: The causes in their order: the first that applies, and that the data can show, is named.
 CauseKind = Literal[
     "failed",
     "stale gold",
     "not logged",
+    "no answer",
     "not in the graph",
     "another version",
     "not retrieved",
     "not walked",
     "another edge",
+    "declined",
     "unknown",
 ]
 CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
@@ -40,6 +42,8 @@ ROOM = 80
 #: Why the walk of a question can't be judged, and what is said of an answer that is right or wrong.
 NO_PATH = "can't be judged by the walk: the question has no gold path"
 NO_STEP = "had nothing to walk: no step is required"
+RIGHTLY_DECLINED = "declined, as the question has no answer"
+NO_ANSWER_TO_GIVE = "answered, though the question has no answer"
 RIGHT_ANSWER = "right answer"
 WRONG_ANSWER = "wrong answer"
 
@@ -87,7 +91,8 @@ def cause_of(case: Case, invalid: str | None = None) -> Cause | None:
 def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirected: bool = False) -> tuple[Cause, ...]:
     """Return the cause for each gold path that counts and broke, in their order; one if the question isn't scored.
 
-    A whole walk has one if it read a repository of its path at other commits alone than the question is about.
+    A whole walk has one if it read a repository of its path at other commits alone than the question is about, or if
+    the record states that it declines. A question without an answer has one if the record answers.
 
     Parameters
     ----------
@@ -100,10 +105,12 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
     """
     if (unscored := _unscored(case, invalid)) is not None:
         return (unscored,)
+    if case.question.answerable is False:
+        return () if case.declined is not False else (_answered(case, room),)
     breaks = breaks_of(case)
     if not breaks:
-        elsewhere = _elsewhere(case, room, undirected)
-        return () if elsewhere is None else (elsewhere,)
+        other = _elsewhere(case, room, undirected) or _declined(case, undirected)
+        return () if other is None else (other,)
     return tuple(_Words(case, one.undirected() if undirected else one, room).cause() for one in breaks)
 
 
@@ -132,6 +139,9 @@ def whole_walk(case: Case, undirected: bool = False, named: bool = False) -> str
     named
         Name the path if only one of several counts; else the sentence has no text of the dataset.
     """
+    if case.question.answerable is False and case.declined is not None:
+        edges = f"; it walked {counted(len(case.walked), 'edge')} before" if case.declined and case.walked else ""
+        return f"{RIGHTLY_DECLINED}{edges}" if case.declined else NO_ANSWER_TO_GIVE
     paths = [path for path in counted_paths(case, boundaries=False) if path.required]
     if not paths:
         return NO_STEP if case.gold else NO_PATH
@@ -175,6 +185,32 @@ def _unscored(case: Case, invalid: str | None) -> Cause | None:
         what = "logged no traversal: which steps it took isn't known"
         return Cause("not logged", what, "Log the edges that the system walks.")
     return None
+
+
+def _answered(case: Case, room: int) -> Cause:
+    """Return the cause of an answer to a question that has none."""
+    reason = case.question.why_not
+    remedy = "Have the system decline where what it found holds no answer."
+    if case.invented:
+        source, relation, target = min(case.invented, key=lambda edge: (edge[0], edge[1] or "", edge[2]))
+        shown = in_backticks(f"{source} -{relation or ''}-> {target}", 3 * room + 5)
+        why = "took the false premise" if reason == "false premise" else NO_ANSWER_TO_GIVE
+        sentence = f"{why}: walked {shown}, which the question lists as absent"
+        return Cause("no answer", sentence, f"{remedy} The edge doesn't exist: look for what made it up.")
+    if case.all_logged and not case.ranks and not case.walked:
+        return Cause("no answer", "answered, though nothing was retrieved", remedy)
+    if reason == "false premise":
+        return Cause("no answer", f"took the false premise: {NO_ANSWER_TO_GIVE}", remedy)
+    return Cause("no answer", NO_ANSWER_TO_GIVE + (f" ({reason})" if reason else ""), remedy)
+
+
+def _declined(case: Case, undirected: bool) -> Cause | None:
+    """Return the cause of a record that states that it declines, and lacks no required edge."""
+    if case.answer is None or not case.answer.abstained:
+        return None
+    walked = any(gold.required for gold in case.gold)
+    how = f"declined, though the path was walked: {whole_walk(case, undirected, named=True)}" if walked else "declined"
+    return Cause("declined", how, "Look at why the system declines: it had what the answer needs." if walked else "")
 
 
 def _elsewhere(case: Case, room: int, undirected: bool) -> Cause | None:

@@ -156,9 +156,31 @@ def _lucky(row: Failure) -> str:
     return f"was judged right, but {_step(row)} was not traversed{_place(row)}: {edge_in_words(row)}{went}"
 
 
+def _over_refusal(row: Failure) -> str:
+    had = f"{counted(row['walked'], 'edge')} walked, {counted(row['retrieved'], 'chunk')} retrieved"
+    return f"was declined{_as_stated(row)}, though it has an answer ({had})"
+
+
+def _answered(row: Failure) -> str:
+    why = f" ({row['why_not']})" if row["why_not"] else ""
+    had = f"{counted(row['walked'], 'edge')} walked, {counted(row['retrieved'], 'chunk')} retrieved"
+    return f"was answered{_as_stated(row)}, though it has no answer{why}; {had}"
+
+
+def _as_stated(row: Failure) -> str:
+    return "" if row["stated"] else ", by the words of the answer"
+
+
+def _invented_edge(row: Failure) -> str:
+    return f"walked an edge that doesn't exist: {edge_in_words(row)}"
+
+
 #: The sentences on the core's own kinds.
 SENTENCES: dict[str, Callable[[Failure], str]] = {
     "failed-questions": _failed,
+    "over-refusals": _over_refusal,
+    "answered-unanswerable": _answered,
+    "invented-edges": _invented_edge,
     "wrong-turns": _wrong_turn,
     "missed-edges": _missed_edge,
     "missed-boundaries": _missed_boundary,

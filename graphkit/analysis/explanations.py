@@ -453,6 +453,8 @@ def _unjudged(evidence: QuestionEvidence) -> str:
         or bool(evidence.claims or evidence.graded)
         or evidence.right is not None
     )
+    if case.question.answerable is False:
+        return whole_walk(case)
     if any(gold.required for gold in case.gold):
         words = "" if case.walk_logged else "the walk can't be judged"
     else:

@@ -20,6 +20,8 @@ SCORES = "questions-by-score"
 
 #: The kinds whose worst failure is told in a sentence, as far as there is room; and how many kinds the table shows.
 TOLD = (
+    "answered-unanswerable",
+    "over-refusals",
     "wrong-turns",
     "missed-boundaries",
     "claims-off-gold",
@@ -32,7 +34,7 @@ KINDS = 11
 #: The kinds of which ``why`` says what is wrong with their questions.
 EXPLAINED = (
     *("missed-edges", "wrong-turns", "failed-questions", "missed-passages", "unsupported-claims", "incoherent-pairs"),
-    "stale-gold",
+    *("stale-gold", "answered-unanswerable", "over-refusals"),
 )
 
 #: How many failures of one kind are listed.

@@ -200,11 +200,11 @@ def file_failures(
     Parameters
     ----------
     kind
-        One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``wrong-turns``, ``missed-edges``,
-        ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``,
-        ``edges-absent``, ``missed-passages``, ``incoherent-pairs``, and of the verdicts beside the run
-        ``unsupported-claims``, ``false-claims``, ``missing-claims``, ``claims-by-boundary``, ``claims-by-relation`` and
-        ``relevance-lost``.
+        One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``over-refusals``,
+        ``answered-unanswerable``, ``invented-edges``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
+        ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``, ``edges-absent``,
+        ``missed-passages``, ``incoherent-pairs``, and of the verdicts beside the run ``unsupported-claims``,
+        ``false-claims``, ``missing-claims``, ``claims-by-boundary``, ``claims-by-relation`` and ``relevance-lost``.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit
@@ -330,11 +330,31 @@ def _pair_order(row: dict[str, Any]) -> tuple[Any, ...]:
     return (_REJECTING.index(row["rule"]), -row["chunk_pairs"], [(name is None, name or "") for name in names])
 
 
+def _decisions(answerable: bool) -> Callable[[Case], Iterator[Row]]:
+    """Return a function that gives the row of a question whose decision to answer was wrong."""
+
+    def found(case: Case) -> Iterator[Row]:
+        if case.declined is answerable and (case.question.answerable is not False) is answerable:
+            why_not = {} if answerable else {"why_not": case.question.why_not}
+            counts = {"walked": len(case.walked), "retrieved": len(case.ranks)}
+            yield {**why_not, "stated": not case.declined_by_words, **counts}
+
+    return found
+
+
+def _invented(case: Case) -> Iterator[Row]:
+    for source, relation, target in sorted(case.invented, key=lambda edge: (edge[0], edge[1] or "\uffff", edge[2])):
+        yield {"source": source, "relation": relation, "target": target, "declined": case.declined}
+
+
 #: The kinds with rows of questions, each with the rows of one, without its id.
 _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "questions-by-score": _scored,
     "failed-questions": _failed,
     "stale-gold": _stale,
+    "over-refusals": _of_case(_decisions(True)),
+    "answered-unanswerable": _of_case(_decisions(False)),
+    "invented-edges": _of_case(_invented),
     "wrong-turns": _of_case(_turns),
     "missed-edges": _of_case(missed_edges),
     "missed-boundaries": _of_case(missed_boundaries),

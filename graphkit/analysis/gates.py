@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from graphkit.analysis.gate_outcomes import FAIL_QUESTION, NAMED, GateOutcome
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.measures.owners import owner_of
-from graphkit.measures.registry import lower_is_better
+from graphkit.measures.registry import lower_is_better, measure_class
 from graphkit.records.bounds import over, under
+from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
 from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
@@ -181,17 +182,21 @@ def _surely(
 def left_out(result: Evaluation, measure: str) -> str:
     """Return how many questions a gate on a measure leaves out, and for which reason of the question.
 
-    The text is empty if it leaves out none, and begins with a semicolon otherwise.
+    Of a measure that reads which records decline, it also says of how many only the words of the answer do. The text is
+    empty if there is nothing to say, and begins with a semicolon otherwise.
     """
+    kind = measure_class(measure)
+    reads = kind is not None and kind.reads_declined
+    read = "".join(f"; {one}" for one in result.warnings if reads and one.endswith(READ_DECLINED))
     if result.failed_as == "zero":
-        return ""
+        return read
     counts = {"stale gold": len(result.invalid)} if result.invalid else {}
     reasons = result.unscored.get(measure, {}).items()
     counts |= {one: count for one, count in reasons if owner_of(one) == "question" and not is_stale(one)}
     if not counts:
-        return ""
+        return read
     listed = ", ".join(f"{count} {reason}" for reason, count in counts.items())
-    return f"; {sum(counts.values())} of {counted(result.questions, 'question')} left out ({listed})"
+    return f"; {sum(counts.values())} of {counted(result.questions, 'question')} left out ({listed}){read}"
 
 
 def max_failed(

@@ -186,6 +186,9 @@ def _case(run: str, row: Row, commits: CommitGraph) -> Case:
         commits=dict([*row["stack_pins"], *row["pins"]]),
         paths=[_gold_path(path) for path in row["gold"]],
         relevant=dict(zip(row["relevant"] or (), row["gains"] or (), strict=True)),
+        answerable=row["answerable"],
+        why_not=row["why_not"],
+        absent=[StepStruct(source, target, relation or None) for source, relation, target in row["listed_absent"]],
     )
     answer = AnswerStruct(
         run=run,
@@ -202,6 +205,8 @@ def _case(run: str, row: Row, commits: CommitGraph) -> Case:
             for source, relation, target, turn in row["before"] or ()
         ],
         error=row["error"],
+        # The graph holds what was read of the words of an answer to a question without one.
+        abstained=row["declined"] if row["answerable"] is False else row["abstained"],
     )
     return Case(question, answer if row["answered"] else None, commits)
 

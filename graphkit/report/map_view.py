@@ -102,9 +102,10 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
     - ``unattempted``: not traversed because the question failed or has no record;
     - ``unlogged``: unknown, since the record has no traversal.
 
-    Any other edge is ``otherwise`` if it is a gold edge in the other direction or with another relation, a ``turn`` if
-    the traversal left a gold path by it, else ``extra``. EdgeRecall is found / required, as many as are ``matched`` of
-    those ``matched`` and ``missed``; the column of the spine counts turns and extra edges as walked off the path.
+    Any other edge is ``invented`` if the question lists it as absent, ``otherwise`` if it is a gold edge in the other
+    direction or with another relation, a ``turn`` if the traversal left a gold path by it, else ``extra``. EdgeRecall
+    is found / required, as many as are ``matched`` of those ``matched`` and ``missed``; the column of the spine counts
+    invented and extra edges and turns as walked off the path.
     """
     attempted = case.answer is not None and case.answer.error is None
     walked = case.walked
@@ -129,7 +130,8 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
     for walk in case.walked_paths:
         for edge in walk:
             if edge not in right:
-                statuses.setdefault(edge, "otherwise" if edge in otherwise else "turn" if edge in turns else "extra")
+                other = "otherwise" if edge in otherwise else "turn" if edge in turns else "extra"
+                statuses.setdefault(edge, "invented" if edge in case.invented else other)
     return statuses, len(found), len(required)
 
 

@@ -87,10 +87,11 @@ class SpinePath:
 
 @dataclass(frozen=True, slots=True)
 class Backbone:
-    """The gold paths of a question, in order, and their nodes."""
+    """The gold paths of a question, in order, and their nodes; or the reason why it has no answer, in words."""
 
     nodes: tuple[Node, ...]
     paths: tuple[SpinePath, ...]
+    no_answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,9 @@ def backbone_of(case: Case) -> Backbone:
             )
             for place, gold in enumerate(case.gold)
         ),
+        f"The question has no answer ({case.question.why_not or 'no reason is given'})"
+        if case.question.answerable is False
+        else "",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from graphkit.analysis.causes import RIGHTLY_DECLINED
 from graphkit.records.words import counted
 from graphkit.report.spine import Column, MarkKind, Node, Spine, SpinePath
 from graphkit.report.spine_words import clauses, in_sequence, walked_of
@@ -113,6 +114,10 @@ def _story(spine: Spine, runs: Sequence[int], words: tuple[str, ...], share: str
 def _kind(column: Column) -> Kind:
     if column.breaks or column.state in ("failed", "absent"):
         return "bad"
+    if any(cause.kind == "no answer" for cause in column.causes):
+        return "bad"
+    if column.whole.startswith(RIGHTLY_DECLINED):
+        return "good"
     if column.state != "scored" or not column.counted:
         return "open"
     return "bad" if column.causes else "good"

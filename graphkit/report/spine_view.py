@@ -136,7 +136,8 @@ class _SpineWriter:
             parts += ['<div class="folds">\n', self._off(), more if todo[1:] else ""]
             parts.append(self._others(others) if others else "")
         else:
-            parts.append('<p>The question has no gold path.</p>\n<div class="folds">\n')
+            none = self._spine.backbone.no_answer
+            parts += [f'<p>{none or "The question has no gold path"}.</p>\n<div class="folds">\n', none and self._off()]
         if clashes:
             parts.append(f'<details class="commits"><summary>Commits</summary>\n<ul>{clashes}</ul></details>\n')
         parts.append(self._commands(question, commands, bool(shown), bool(clashes)))

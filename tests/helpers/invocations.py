@@ -152,6 +152,7 @@ COMMANDS: dict[Words, Command] = {
     ("why",): Command({"run": RUN, "question": "q1", "--dataset": DATASET}, needs=("question",)),
     ("queries",): Command({"--browser-guide": "guide"}, folders=("--browser-guide",)),
     ("query",): Command({"source": "query.cypher", "--out": "new/query.html"}, writes=("--out",), graph=True),
+    ("abstention",): Command({"runs": RUN, "--dataset": DATASET}, needs=("runs",)),
     ("summarize",): Command({"files": "scores.jsonl"}),
     ("history",): Command({"places": "results.json", "--config": "config.toml"}, needs=("places",)),
     **{("import", name): _import(name) for name in ("auto", *formats())},

@@ -1,0 +1,63 @@
+"""``graphkit abstention``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphkit.cli.base import argument, command, present, print_line, say
+from graphkit.cli.options import DATASET
+from graphkit.cli.tables import print_table
+from graphkit.records.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphkit.analysis.estimates import Estimate
+    from graphkit.plugins.abstention.risk_coverage import AbstentionFigures
+
+
+@command()
+def abstention(
+    runs: list[Path] = argument("RUN.jsonl...", "Show these run logs."),
+    dataset: Path | None = DATASET,
+) -> None:
+    """Show what runs decline, and their risk at each coverage."""
+    from graphkit.analysis.file_failures import RunOnFiles
+    from graphkit.cli.progress import shown_progress
+    from graphkit.plugins.abstention.risk_coverage import abstention_figures
+
+    with shown_progress("reading runs"):
+        figures = [abstention_figures(RunOnFiles.read(run, dataset)) for run in runs]
+    for one in figures:
+        if one.read:
+            what = f"of {counted(one.read, 'record')} the words of the answer say whether it declines"
+            say(f"note: {one.run}: {what}, since abstained isn't stated")
+    present(lambda: _show(figures), *(one.as_json() for one in figures))
+
+
+def _show(figures: Sequence[AbstentionFigures]) -> None:
+    rows: list[tuple[str, ...]] = [
+        ("declined without an answer", *(f"{one.rightly} of {one.unanswerable}" for one in figures)),
+        ("declined with one", *(f"{one.declined - one.rightly} of {one.known - one.unanswerable}" for one in figures)),
+        ("abstention F1", *(_in_words(one.f1) for one in figures)),
+        ("coverage", *(f"{one.known - one.declined} of {one.known}" for one in figures)),
+        ("selective risk", *(_in_words(one.risk) for one in figures)),
+        ("AURC", *(_in_words(one.aurc) for one in figures)),
+    ]
+    print_table(None, ("", *(one.run for one in figures)), rows)
+    for one in figures:
+        if one.curve:
+            points = ", ".join(f"{point.risk:.2f} at {point.coverage:.0%}" for point in one.curve)
+            print_line(f"{one.run}: risk of the most confident of {counted(one.decided, 'decided answer')}: {points}")
+        for name, figure in (("F1", one.f1), ("risk", one.risk), ("AURC", one.aurc)):
+            if figure.reason is not None:
+                print_line(f"{one.run}: {name}: {figure.reason}")
+
+
+def _in_words(found: Estimate) -> str:
+    if found.value is None:
+        return "–"
+    if found.low is None or found.high is None:
+        return f"{found.value:.4f}"
+    return f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]"

@@ -1,0 +1,87 @@
+"""Figures of a whole run: F1, and the curve of risk and coverage."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphkit.analysis.file_failures import RunOnFiles
+from graphkit.measures.declining import declines
+from graphkit.plugins.abstention.risk_coverage import Answered, abstention_figures, aurc, risks
+from tests.helpers import ROOT
+from tests.helpers.cli import inside
+from tests.helpers.datasets import write_jsonl
+from tests.plugins.abstention.worlds import QUESTIONS, record, small_world
+
+
+def test_worked_case(tmp_path: Path) -> None:
+    """The small world: one of two rightly declined, two declined of four, one wrong of two answers."""
+    found = abstention_figures(RunOnFiles.read(small_world(tmp_path / "world")))
+    assert (found.questions, found.known, found.read) == (6, 4, 2)
+    assert (found.unanswerable, found.declined, found.rightly) == (2, 2, 1)
+    assert found.f1.value == 2 * 1 / (2 + 2)
+    # The answers are plain (right, 0.9) and false-premise (wrong, 0.8): no risk at the first, a half at both.
+    assert (found.decided, found.risk.value, found.aurc.value) == (2, 1 / 2, (0 + 1 / 2) / 2)
+    assert [*found.curve] == [(1 / 2, 0.0), (1.0, 1 / 2)]
+
+
+def test_an_answer_without_a_confidence_leaves_no_curve(tmp_path: Path) -> None:
+    """One decided answer that states none has no place, so that there is no area, and that is said."""
+    write_jsonl(tmp_path / "questions.jsonl", QUESTIONS)
+    records = [record("plain", answer="auth.py", confidence=0.5), record("second", answer="auth.py")]
+    found = abstention_figures(RunOnFiles.read(write_jsonl(tmp_path / "runs" / "mixed.jsonl", records)))
+    assert (found.aurc.value, found.aurc.reason, found.curve) == (None, "1 decided answer without a confidence", ())
+
+
+ANSWERS = st.lists(st.builds(Answered, st.sampled_from((0.1, 0.5, 0.9)), st.booleans()), max_size=6)
+
+
+@given(ANSWERS)
+def test_ties_count_as_their_mean_order(answers: list[Answered]) -> None:
+    """The area of answers with equal confidences is the mean over the orders of a sample of shuffles."""
+    if not answers:
+        assert aurc(answers) is None
+        return
+    # An independent count: each order of ties, drawn often enough, has the risks of plain prefixes.
+    dice = random.Random(1)
+    drawn = []
+    for _ in range(2000):
+        order = sorted(answers, key=lambda one: (-one.confidence, dice.random()))
+        drawn.append([sum(one.wrong for one in order[:n]) / n for n in range(1, len(order) + 1)])
+    means = [math.fsum(column) / len(drawn) for column in zip(*drawn, strict=True)]
+    assert risks(answers) == pytest.approx(means, abs=0.06)
+
+
+def test_the_command_prints_and_gives_json(tmp_path: Path) -> None:
+    """The table has a column a run, and JSON has the figures of the library."""
+    file = small_world(tmp_path / "world")
+    done = inside("abstention", file, cwd=tmp_path)
+    assert done.code == 0
+    assert "declined without an answer   1 of 2" in done.out
+    assert "of 2 records the words of the answer say whether it declines" in done.err
+    found = json.loads(inside("abstention", file, "--json", cwd=tmp_path).out)
+    assert (found["f1"]["value"], found["aurc"]["value"]) == (0.5, 0.25)
+
+
+def test_a_gate_says_how_many_are_read_from_words(tmp_path: Path) -> None:
+    """A bound on a measure of decisions fails red, and names the records whose words decided."""
+    file = small_world(tmp_path / "world")
+    done = inside("evaluate", file, "--no-store", "--fail-under", "AbstentionRecall=0.5", "--full", cwd=tmp_path)
+    assert done.code == 1
+    assert "AbstentionRecall is 0.2500" in done.err
+    assert "doubtful in 2 answers: whether it declines is read from the words" in done.err
+
+
+def test_the_phrases_of_the_page_decline() -> None:
+    """Each phrase in the table of docs/limits.md is read as one."""
+    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[2] for line in page.partition("| language |")[2].partition("\n\n")[0].splitlines()[2:]]
+    phrases = [one.strip() for row in rows for one in row.replace("。", ".").split(".") if one.strip()]
+    assert len(phrases) > 25
+    assert [one for one in phrases if not declines(f"{one}.")] == []
