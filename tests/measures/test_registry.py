@@ -31,6 +31,7 @@ from graphkit.measures.registry import (
 )
 from graphkit.measures.tools import NO_CALLS
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
+from graphkit.plugins.abstention.decision_measures import ANSWERED, HAS_ANSWER, NONE_ABSENT
 from graphkit.plugins.overlap.answer_overlap import ExactMatch, RougeL, TokenF1
 from graphkit.plugins.overlap.span_measures import TEXTS_ALONE
 from tests.helpers import ROOT
@@ -145,7 +146,9 @@ def test_bounds_direction_and_thresholds_fit_together() -> None:
         assert kind.lowest is not None
         # Effort has no end, and F1 as published exceeds 1 for a line with several answers.
         highest = math.inf if kind.highest is None else kind.highest
-        assert (kind.highest is None) == (kind.__name__ in ("StepsToGold", "AnswerF1", *LENGTHS, *STATED))
+        assert (kind.highest is None) == (
+            kind.__name__ in ("StepsToGold", "AnswerF1", "InventedEdges", *LENGTHS, *STATED)
+        )
         assert kind.lowest < highest
         for bound in (kind.target, kind.severe):
             assert bound is None or kind.lowest <= bound <= highest
@@ -326,6 +329,7 @@ UNLOGGED = {
     **dict.fromkeys(("StepsToGold", "Redundancy", "UsedShare"), NO_CALLS),
     **dict.fromkeys(LENGTHS, NO_TRAVERSAL),
     "SpanRecall": NO_RETRIEVAL,
+    **{"AbstentionPrecision": ANSWERED, "AbstentionRecall": HAS_ANSWER, "InventedEdges": NONE_ABSENT},
     **dict.fromkeys(("SpanPrecision", "SpanIoU"), TEXTS_ALONE),
     **{kind.__name__: kind.unlogged for kind in StatedMeasure.__subclasses__()},
 }
@@ -352,8 +356,8 @@ def test_what_was_not_logged_is_not_scored(kind: type[Measure]) -> None:
     if kind.__name__ in UNLOGGED:
         assert reason(kind(), ASKED, record) == UNLOGGED[kind.__name__]
     else:
-        # The key term of fact and resolution, f, occurs.
-        assert value(kind(), ASKED, record) == 1.0
+        # The key term of fact and resolution, f, occurs; it is a right answer, and no refusal.
+        assert value(kind(), ASKED, record) == (1.0 if kind.higher_is_better else 0.0)
 
 
 def test_half_of_what_was_seen_is_logged() -> None:

@@ -12,7 +12,10 @@ _UNANSWERABLE = "null_query"
 
 
 class MultiHopRag(GoldFormat):
-    """Reads ``evidence_list``: the titles of the articles are relevant, and their facts texts of evidence."""
+    """Reads ``evidence_list``: the titles of the articles are relevant, and their facts texts of evidence.
+
+    A ``null_query`` has no answer.
+    """
 
     name = "multihop-rag"
     title = "MultiHop-RAG: evidence_list"
@@ -33,16 +36,17 @@ class MultiHopRag(GoldFormat):
         if not all(isinstance(title, str) and title for title in titles):
             raise UnusableRowError("each of 'evidence_list' must have the title of an article")
         category = row.optional_text("question_type")
-        if not given:
-            row.notes.append(
-                "the question has no evidence: nothing has to be retrieved"
-                if category == _UNANSWERABLE
-                else "no evidence is given: nothing is gold but the answer"
-            )
-        return {
+        question = {
             "id": f"{row.stem}-{row.number}{row.suffix}",
             "question": row.text("query"),
             "category": category,
+        }
+        if category == _UNANSWERABLE and not given:
+            row.get("answer")
+            return question | {"answerable": False, "why_not": "not in the set"}
+        if not given:
+            row.notes.append("no evidence is given: nothing is gold but the answer")
+        return question | {
             "gold_answer": row.optional_text("answer"),
             "relevant": dict.fromkeys(titles, 1.0),
             "relevant_texts": list(dict.fromkeys(facts)),

@@ -9,7 +9,10 @@ from graphkit.plugins.gold.public_rows import GoldRow, UnusableRowError
 
 
 class MuSiQue(GoldFormat):
-    """Reads the titles of paragraphs that support the answer or a step of ``question_decomposition``."""
+    """Reads the titles of paragraphs that support the answer or a step of ``question_decomposition``.
+
+    A question of the full set that isn't ``answerable`` has no answer.
+    """
 
     name = "musique"
     title = "MuSiQue: question_decomposition and supporting paragraphs"
@@ -24,8 +27,7 @@ class MuSiQue(GoldFormat):
         question = {"id": name, "question": row.text("question"), "category": name.partition("__")[0]}
         if row.get("answerable") is False:
             row.get("paragraphs", "question_decomposition", "answer", "answer_aliases")
-            row.notes.append("the question is marked as unanswerable: nothing is gold")
-            return question
+            return question | {"answerable": False, "why_not": "not in the set"}
         titles, supporting = _paragraphs(row)
         steps = row.table("question_decomposition", ("id", "question", "answer", "paragraph_support_idx"))
         order = [index for *_, index in steps if index is not None]

@@ -168,6 +168,7 @@ ISSUE = {
     "patch": "x",
     "hints_text": "",
 }
+SQUAD = {"id": "q1", "question": "?", "is_impossible": True, "answers": []}
 PUBLISHED: dict[str, Any] = {
     "swe-bench": [ISSUE],
     "hotpotqa": [
@@ -175,6 +176,9 @@ PUBLISHED: dict[str, Any] = {
     ],
     "2wikimultihop": [{"_id": "q1", "question": "?", "answer": "y", "supporting_facts": [["T", 0]], "evidences": []}],
     "multihop-rag": [{"query": "?", "answer": "y", "question_type": "null_query", "evidence_list": []}],
+    "squad2": {"data": [{"title": "T", "paragraphs": [{"context": "c", "qas": [SQUAD]}]}]},
+    "qasper": {"1706.1": {"title": "P", "qas": [{"question": "?", "question_id": "q1", "answers": []}]}},
+    "crag": [{"interaction_id": "q1", "query": "?", "query_time": "t", "answer": "y", "question_type": "simple"}],
     "qald": {"dataset": {}, "questions": [{"id": "q1", "question": [], "query": {"sparql": "ASK {}"}, "answers": []}]},
     "webqsp": {"Questions": [{"QuestionId": "q1", "RawQuestion": "?", "Parses": []}]},
 }
