@@ -251,7 +251,9 @@ def note_symbol_match(question: QuestionStruct, path: Path, problems: Problems) 
 
 
 def note_missing_gold(question: QuestionStruct, path: Path, problems: Problems) -> None:
-    """Note a question without any gold that measures of retrieval need."""
+    """Note a question without any gold that measures of retrieval need, unless it has no answer."""
+    if question.answerable is False:
+        return
     ids = question.paths or question.relevant or question.evidence_sets
     if not (ids or question.relevant_texts or question.expected_files):
         what = "the question has neither gold paths nor relevant ids: most measures can't score it"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
+from typing import TypeVar
 
 from graphkit.measures.answer_matching import LONG_GOLD_ANSWER, NO_GOLD_ANSWER
 from graphkit.measures.coherence import NO_COMMITS_KNOWN, NO_PIN
@@ -22,6 +23,8 @@ from graphkit.measures.tools import NO_ARGUMENTS, NOTHING_EXPECTED
 from graphkit.measures.unscored import NO_EARLIER_TURN, NO_GOLD, NO_RELEVANT, NO_TOKENS, Unscored
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.unanswered import NOT_LOGGED, STALE, is_failure, is_stale, is_unlogged
+
+V = TypeVar("V")
 
 #: The end of the reason of a user's own measure that lies in the question.
 OF_QUESTION = " (of the question)"
@@ -104,6 +107,20 @@ def text_of(unscored: Unscored) -> str:
     if unscored.of_question and owner_of(unscored.reason) is not Owner.QUESTION:
         return f"{unscored.reason}{OF_QUESTION}"
     return unscored.reason
+
+
+#: Why a record that rightly declines has nothing to measure.
+RIGHTLY_DECLINED = f"rightly declined{OF_QUESTION}"
+
+
+def of_rightly_declined(value: V) -> V | Unscored:
+    """Return a value of a question without an answer that the record declined: nothing to measure is as it should be.
+
+    >>> of_rightly_declined(Unscored("nothing was retrieved")).reason, of_rightly_declined(0.5)
+    ('rightly declined (of the question)', 0.5)
+    """
+    nothing = isinstance(value, Unscored) and owner_of(text_of(value)) is Owner.NOTHING
+    return Unscored(RIGHTLY_DECLINED, of_question=True) if nothing else value
 
 
 def owners(reasons: Mapping[str, int]) -> Counter[Owner]:

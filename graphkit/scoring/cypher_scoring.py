@@ -13,7 +13,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.question_ranges import question_ranges, read_questions
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.matching import NOT_STATED
-from graphkit.measures.owners import text_of
+from graphkit.measures.owners import of_rightly_declined, text_of
 from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW, CommitGraph
 from graphkit.records.unanswered import MISSING
 from graphkit.scoring.file_scoring import evaluation_of
@@ -79,6 +79,10 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
         totals.count_relations(*edges, counts.directionless)
     for questions in question_ranges(store, dataset):
         columns = [_range_values(store, dataset, run, measure, questions, invalid) for measure in measures]
+        answers = list(read_questions(store, "read/answers", questions, {"run": run}))
+        for name in (str(one["question"]) for one in answers if one["rightly_declined"]):
+            for column in columns if name not in invalid else ():
+                column[name] = of_rightly_declined(column[name])
         for index, column in enumerate(columns):
             totals.add_values(index, [value for value in column.values() if not isinstance(value, Unscored)])
             totals.add_unscored(index, column.values())
@@ -90,7 +94,7 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
                 if isinstance(value, float) and isinstance(before, float) and value != before:
                     totals.add_strict(index, before, value)
                     strict.setdefault(name, []).append((str(measures[index]), value))
-        for answer in read_questions(store, "read/answers", questions, {"run": run}):
+        for answer in answers:
             name = str(answer["question"])
             totals.questions += 1
             totals.missing += bool(answer["missing"])

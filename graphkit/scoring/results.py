@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError, did_you_mean
+from graphkit.measures.judged import TESTED
 from graphkit.measures.matching import Edge
-from graphkit.measures.outcome import Decision, Outcome, decided, grade_of
-from graphkit.measures.owners import confirmed, known_reasons
+from graphkit.measures.outcome import ABSTENTION, Decision, Outcome, decided, grade_of
+from graphkit.measures.owners import RIGHTLY_DECLINED, Owner, confirmed, known_reasons, owner_of
 from graphkit.measures.registry import bounds_of
 from graphkit.records.ids import Places
 from graphkit.records.notebook_html import block
@@ -105,6 +106,16 @@ class Kept:
     questions: int
 
 
+def _decided_by_abstention(values: Mapping[str, dict[str, float | str]], question: str, right: bool) -> None:
+    """Give a question that declining decides its values by measures of others, as far as they have no number."""
+    for measure, column in values.items():
+        given = column.get(question, NOT_GIVEN)
+        if measure == TESTED and isinstance(given, str):
+            column[question] = float(right)
+        elif right and isinstance(given, str) and owner_of(given) is Owner.NOTHING:
+            column[question] = RIGHTLY_DECLINED
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """The scores of one run.
@@ -194,6 +205,8 @@ class Evaluation:
     def with_scores(self, scores: Iterable[Score], of_gold: Iterable[tuple[str, str]] = ()) -> Evaluation:
         """Return the result with scores that others gave this run; later steps treat them like its own.
 
+        Where declining, or not to decline, decides whether the answer is right, FactualCorrectness says so.
+
         ``of_gold`` are reasons that the gold confirms (:func:`graphkit.scoring.run_pass.reasons_of_gold`).
 
         Raises
@@ -220,6 +233,9 @@ class Evaluation:
                 raise InputError(what, remedy="Correct its id, or leave it out.")
             reason = score.reason or NOT_GIVEN
             values.setdefault(score.measure, {})[score.question] = reason if score.number is None else score.number
+        for row in self.rows:
+            if row.by_text is not None and row.by_text.by == ABSTENTION:
+                _decided_by_abstention(values, row.question, bool(row.by_text.right))
         gold = {row.question: row.gold_hash for row in self.rows}
         other = {
             score.question for score in own if score.gold_hash and gold[score.question] not in (None, score.gold_hash)

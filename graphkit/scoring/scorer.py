@@ -16,7 +16,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.containment import otherwise_cut
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import missed_without_direction, outcome, right_answer
-from graphkit.measures.owners import text_of
+from graphkit.measures.owners import of_rightly_declined, text_of
 from graphkit.records.commits import CommitGraph
 from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.gold import as_hash, gold_number
@@ -257,6 +257,8 @@ class Scorer:
                 values: list[float | Unscored] = [Unscored(invalid)] * len(self.measures)
             elif answered:
                 values = [measure.value(case) for measure in self.measures]
+                if question.answerable is False and case.declined:
+                    values = [of_rightly_declined(value) for value in values]
             else:
                 totals.no_answer += 1
                 values = [measure.score(case) for measure in self.measures]

@@ -1,4 +1,4 @@
-"""``graphkit gold`` with its commands ``propose`` and ``migrate``."""
+"""``graphkit gold`` with its commands ``propose``, ``sample`` and ``migrate``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The answers to a proposed change.
 _ANSWERS = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
 
-gold = group("Propose gold paths, and update renamed ones.")
+gold = group("Propose gold paths, sample questions, and update renamed gold.")
 
 
 @gold.command()
@@ -81,6 +81,49 @@ def propose(
         file.write_all(accepted)
         say(f"note: the graph holds the gold as it was: `{command_text('load', dataset)}` brings it up to date")
     proposing.print_accepted(file.path, asked, only=question is not None)
+
+
+@gold.command()
+@command()
+def sample(
+    dataset: Path = DATASET_FOLDER,
+    unanswerable: bool = option(
+        "--unanswerable", "Sample questions without an answer: the knowledge graph proves that there is none."
+    ),
+    decisions: Path = option(
+        "--decisions FILE", "Decide in this CSV: write it if it is absent, read it if it is there.", required=True
+    ),
+    count: int = option("--count N", "Sample no more than N questions.", default=20, min=1),
+    seed: int = option("--seed N", "Seed of the sample.", default=1),
+) -> None:
+    """Sample questions from the knowledge graph; add those that you accept to questions.jsonl."""
+    from graphkit.cli.progress import shown_progress
+    from graphkit.files.dataset import Dataset
+    from graphkit.files.problems import Problems
+    from graphkit.plugins.gold.unanswerable import Sampler, accepted_in, append_questions, write_candidates
+
+    if not unanswerable:
+        raise InputError("nothing says which questions to sample", where="gold sample", remedy="Add --unanswerable.")
+    source, problems = Dataset(dataset), Problems("skip")
+    known = {question.id for question in source.every_question()}
+    if decisions.exists():
+        accepted, rejected, left = accepted_in(decisions, known)
+        append_questions(source, accepted)
+        text = f"{source.questions_file}: {_questions(len(accepted))} added; {rejected} rejected, {left} undecided"
+        present(text, {"added": [one["id"] for one in accepted], "rejected": rejected, "undecided": left})
+        return
+    with shown_progress("searching the knowledge graph"):
+        found = Sampler.of(source, problems).candidates(count, seed)
+    print_problems(problems)
+    if not found:
+        what = "the knowledge graph proves nothing absent for the gold paths of the dataset"
+        raise InputError(what, where=str(dataset), remedy="It needs gold paths whose edges the graph holds.")
+    write_candidates(decisions, found, known)
+    kinds = ", ".join(
+        f"{sum(one.kind == kind for one in found)} {kind}" for kind in dict.fromkeys(o.kind for o in found)
+    )
+    text = f"{decisions}: {counted(len(found), 'candidate')} ({kinds}); fill in the column decision, and run it again"
+    present(text, *(one._asdict() for one in found))
 
 
 @gold.command()

@@ -10,7 +10,10 @@ import graphkit
 from graphkit.analysis.file_failures import RunOnFiles, file_failures
 from graphkit.database.store import Store
 from graphkit.measures.case import Case
+from graphkit.measures.judged import TESTED
 from graphkit.measures.outcome import NOT_USED, RIGHT, UNDECIDED, WRONG
+from graphkit.measures.owners import RIGHTLY_DECLINED
+from graphkit.records.scores import Score
 from graphkit.report.map_view import edge_statuses
 from graphkit.report.spine import Spine, backbone_of, column_of, packed
 from graphkit.report.spine_lanes import stories
@@ -84,6 +87,22 @@ def test_right_is_to_decline(tmp_path: Path) -> None:
         "unsure": (None, UNDECIDED),
         "failing": (None, UNDECIDED),
     }
+
+
+def test_the_generation_layer_counts_decisions(tmp_path: Path) -> None:
+    """Where others gave FactualCorrectness, to decline rightly is 1 in it, and to answer without an answer 0."""
+    file = small_world(tmp_path / "world")
+    given = {"run": "mixed", "question": "plain", "grader": "tests"}
+    scores = [Score.model_validate({**given, "measure": one, "value": 1.0}) for one in (TESTED, "Groundedness")]
+    result = graphkit.evaluate(file, outcomes=True, scores=scores)
+    places = {name: place for place, name in enumerate(result.measures)}
+    found = {row.question: [row.values[places[name]] for name in (TESTED, "Groundedness")] for row in result.rows}
+    assert found["plain"] == [1.0, 1.0]
+    assert found["second"] == [0.0, "no score was given"]  # declined, though it has an answer
+    assert found["no-path"] == [1.0, RIGHTLY_DECLINED]
+    assert found["false-premise"] == [0.0, "no score was given"]
+    # Of the four known ones two are right; failing counts as the worst value.
+    assert result.measures[TESTED].mean == 2 / 4
 
 
 def test_the_spine_shows_what_was_walked(tmp_path: Path) -> None:

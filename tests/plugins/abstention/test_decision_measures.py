@@ -10,7 +10,7 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.queries import schema_statements
-from graphkit.measures.owners import Owner, owner_of
+from graphkit.measures.owners import RIGHTLY_DECLINED, Owner, owner_of
 from graphkit.plugins.abstention.decision_measures import (
     ANSWERED,
     DECLINED,
@@ -35,7 +35,7 @@ EXPECTED = {
     "OverRefusal": [0.0, 1.0, HAS_NONE, HAS_NONE, HAS_NONE, HAS_NONE],
     "Coverage": [1.0, 0.0, 0.0, 1.0, NOT_STATED, FAILED],
     "InventedEdges": [NONE_ABSENT, NONE_ABSENT, NONE_ABSENT, 1.0, NONE_ABSENT, NONE_ABSENT],
-    "SelectiveRisk": [0.0, DECLINED, DECLINED, 1.0, NOT_STATED, FAILED],
+    "SelectiveRisk": [0.0, DECLINED, RIGHTLY_DECLINED, 1.0, NOT_STATED, FAILED],
 }
 
 
@@ -55,6 +55,16 @@ def test_worked_case(tmp_path: Path) -> None:
     assert result.measures["AbstentionRecall"].mean == 1 / 2
     assert result.measures["AbstentionRecall"].held() == 1 / 4
     assert result.measures["OverRefusal"].held() == 1 / 2
+
+
+def test_rightly_declined_questions_are_no_gap(tmp_path: Path) -> None:
+    """What has nothing to measure because the record rightly declined lacks no value, and a gate leaves it out."""
+    file = small_world(tmp_path / "world")
+    result = graphkit.evaluate(file, measures=("Coherence", "SelectiveRisk"))
+    found = columns(result)
+    # Of no-path nothing was retrieved; of plain and second neither, which is a gap of theirs.
+    assert found["Coherence"][:3] == ["nothing was retrieved"] * 2 + [RIGHTLY_DECLINED]
+    assert result.measures["Coherence"].of_question == 1
 
 
 def test_what_is_read_from_words_is_said(tmp_path: Path) -> None:
@@ -86,8 +96,8 @@ def test_engines_agree(worlds: tuple[Store, list[Path]]) -> None:
     """Cypher gives each question the value of Python, or the same reason."""
     store, files = worlds
     for file in files:
-        by_python = graphkit.evaluate(file, measures=BOTH)
-        by_cypher = graphkit.evaluate(file, measures=BOTH, engine="cypher", store=store)
+        by_python = graphkit.evaluate(file, measures=(*BOTH, "Coherence"))
+        by_cypher = graphkit.evaluate(file, measures=(*BOTH, "Coherence"), engine="cypher", store=store)
         assert columns(by_python) == columns(by_cypher)
         assert by_python.unscored == by_cypher.unscored
         assert by_python.warnings == by_cypher.warnings

@@ -21,6 +21,7 @@ from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
 from graphkit.plugins.gold.datasets.criterion_names import unknown_names
 from graphkit.plugins.gold.datasets.question_rows import refuse_run
+from graphkit.plugins.gold.datasets.unanswerable_checks import absence_checks
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
@@ -33,7 +34,8 @@ TOLERANCE = 0.1
 
 #: The kinds of findings, in order of display.
 KINDS = (
-    *("record", "unknown-field", "field", "stale-gold", "unknown-commit", "unknown-name", "duplicate", "difficulty"),
+    *("record", "unknown-field", "field", "stale-gold", "absence", "unknown-commit", "unknown-name", "duplicate"),
+    "difficulty",
     "no-room",
 )
 
@@ -165,6 +167,8 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
     commits = dataset.commit_graph(reading)
     for name, reasons in stale_gold(dataset, commits, reading, questions).items():
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
+    for invalid, what, of in absence_checks(dataset, questions, reading):
+        findings.append(Flaw("absence", "invalid" if invalid else "note", what, of))
     findings += _unknown_commits(questions, commits)
     findings += [Flaw("unknown-name", "warning", *reversed(one)) for one in unknown_names(dataset, questions, commits)]
     reading.raise_if_refused()
@@ -183,6 +187,8 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
 def _fields(question: QuestionStruct) -> Iterator[Flaw]:
     if not question.question.strip():
         yield Flaw("field", "invalid", "the question is blank", question.id)
+    if question.answerable is False:
+        return
     if not any(getattr(question, name) for name in _GOLD):
         yield Flaw("field", "invalid", f"there is no gold: none of {', '.join(_GOLD)}", question.id)
     elif question.paths and not any(path.steps for path in question.paths):
