@@ -21,8 +21,9 @@ from graphkit.plugins.abstention.decision_measures import (
 )
 from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.unanswered import MISSING, failed
-from tests.helpers.datasets import find_data, read_jsonl
-from tests.plugins.abstention.worlds import BOTH, random_world, small_world
+from tests.helpers.cli import inside
+from tests.helpers.datasets import find_data, read_jsonl, write_jsonl
+from tests.plugins.abstention.worlds import BOTH, QUESTIONS, random_world, record, small_world
 
 FAILED = failed("timeout")
 
@@ -148,6 +149,41 @@ def test_random_worlds_are_counted_as_written(tmp_path: Path, seed: int) -> None
     result = graphkit.evaluate(file, measures=BOTH)
     for row, question in zip(result.rows, questions, strict=True):
         assert dict(zip(BOTH, row.values, strict=True)) == _expected(question, records.get(question["id"]))
+
+
+@pytest.mark.slow("a thousand datasets are written and scored")
+def test_a_thousand_random_worlds_are_counted_as_written(tmp_path: Path) -> None:
+    """Of 1,000 small worlds none has another value than the count over its lines."""
+    for seed in range(1000):
+        folder = tmp_path / str(seed)
+        file = random_world(folder, seed, 12)
+        records = {one["question_id"]: one for one in read_jsonl(file)}
+        expected = [_expected(one, records.get(one["id"])) for one in read_jsonl(folder / "questions.jsonl")]
+        if not records:
+            continue
+        found = graphkit.evaluate(file, measures=BOTH)
+        assert [dict(zip(BOTH, row.values, strict=True)) for row in found.rows] == expected, seed
+
+
+def test_pass_k_takes_a_right_decision_as_passed(tmp_path: Path) -> None:
+    """Declining an unanswerable question in each repetition passes, and once of two doesn't."""
+    write_jsonl(tmp_path / "questions.jsonl", QUESTIONS[2:4])
+    answers = {1: ("I don't know.", "I don't know."), 2: ("I don't know.", "For speed.")}
+    files = [
+        write_jsonl(
+            tmp_path / "runs" / f"sys@{number}.jsonl",
+            [
+                record(one["id"], answer=text) | {"run": f"sys@{number}"}
+                for one, text in zip(QUESTIONS[2:4], texts, strict=True)
+            ],
+        )
+        for number, texts in answers.items()
+    ]
+    bound = ("--fail-under", "RightDecision=0.6", "--pass-k", "2", "--no-store", "--full")
+    # no-path is declined twice, false-premise once: pass^2 is 1/2.
+    done = inside("evaluate", *files, *bound, cwd=tmp_path)
+    assert done.code == 1
+    assert "RightDecision is 0.5000" in done.err
 
 
 def test_shards_equal_the_whole(tmp_path: Path) -> None:
