@@ -143,6 +143,7 @@ CREATE INDEX artifact_repo IF NOT EXISTS FOR (a:Artifact) ON (a.repo);
 //   absent_relations LIST<STRING>: Their relations.
 //   absent_targets LIST<STRING>: Their targets.
 //   invalid STRING: Why it isn't scored, such as stale gold; empty if it is.
+//   sided BOOLEAN: True if gold paths have commits of their own.
 //   gold_hash STRING: A digest of its gold.
 //   digest STRING: A digest of the whole question.
 CREATE CONSTRAINT question_of_dataset IF NOT EXISTS FOR (q:Question) REQUIRE (q.dataset, q.id) IS UNIQUE;
@@ -169,7 +170,16 @@ CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
 //   target_repos LIST<STRING>: The repository to which it leads.
 //   crosses LIST<BOOLEAN>: Whether it crosses a boundary between repositories.
 //   repositories LIST<STRING>: The repositories of all steps.
+//   sided_in STRING: The dataset, if paths of the question have commits of their own.
+//   side STRING: The side of the path, as the names of nodes say it.
+//   side_repos LIST<STRING>: The repositories of its commits.
+//   side_names LIST<STRING>: The commits as gold names them.
+//   side_shas LIST<STRING>: Their shas.
+//   side_keys LIST<STRING>: Their keys.
+//   at_sources LIST<STRING>: The sources as they are compared, with their side.
+//   at_targets LIST<STRING>: The targets as they are compared.
 CREATE INDEX gold_path_question IF NOT EXISTS FOR (p:GoldPath) ON (p.question);
+CREATE INDEX gold_path_sided IF NOT EXISTS FOR (p:GoldPath) ON (p.sided_in);
 
 // (:Run) A run of a system over the questions of a dataset.
 //   id STRING: Its name.
@@ -244,7 +254,19 @@ CREATE CONSTRAINT answer_of_run IF NOT EXISTS FOR (a:Answer) REQUIRE (a.run, a.q
 //   named BOOLEAN: Whether one of them is named otherwise than by its sha.
 //   undirected LIST<BOOLEAN>: Which steps have no direction in the log; they are turned to that of gold.
 //   logged_sources LIST<STRING>: The sources as logged, if a step has no direction.
+//   sided_in STRING: The dataset, if gold paths of the question have commits of their own.
+//   at_starts LIST<INTEGER>: Where each comparison begins in the following lists: one for each side that tells one.
+//   at_sources LIST<STRING>: The sources as they are compared, with the side that the step fits.
+//   at_relations LIST<STRING>: The relations.
+//   at_targets LIST<STRING>: The targets.
+//   at_crosses LIST<BOOLEAN>: Whether the step crosses a boundary between repositories.
+//   at_twice LIST<BOOLEAN>: Whether the step counts by another of its names.
+//   gate_sources LIST<STRING>: The sources as gates compare them, if they differ.
+//   gate_targets LIST<STRING>: The targets as gates compare them.
+//   bare LIST<BOOLEAN>: Which steps name no commit, although a side has one for their repositories.
+//   mixed LIST<BOOLEAN>: Of which steps the ends lie on different sides.
 CREATE INDEX retrieved_path_question IF NOT EXISTS FOR (p:RetrievedPath) ON (p.question);
+CREATE INDEX retrieved_path_sided IF NOT EXISTS FOR (p:RetrievedPath) ON (p.sided_in);
 
 // (:Chunk) A passage that was retrieved; runs that retrieved the same share it.
 //   digest STRING: A digest of its dataset, its id and all else.
@@ -438,6 +460,7 @@ CREATE INDEX execution_run IF NOT EXISTS FOR (e:Execution) ON (e.run);
 //   relation STRING: The relation.
 //   optional BOOLEAN: Whether the step is optional.
 //   required BOOLEAN: Whether a run has to walk it: it is not optional.
+//   side STRING: The side of the path, if paths of the question have commits of their own.
 CREATE INDEX gold_question IF NOT EXISTS FOR ()-[g:GOLD]-() ON (g.question);
 
 // (:Artifact)-[:TRAVERSED]->(:Artifact) A step that a run traversed, as logged; without a direction in the log, as in gold.

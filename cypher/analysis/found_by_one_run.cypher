@@ -22,16 +22,20 @@ WITH q, a, [o IN others WHERE (NOT o.kept OR o.id IN kept) AND NOT o.id IN unlog
 WHERE size(others) > 0
 WITH q, others, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
-  UNWIND range(0, size(p.sources) - 1) AS i
-  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+  WITH p, coalesce(p.at_sources, p.sources) AS sources, coalesce(p.at_relations, p.relations) AS relations,
+    coalesce(p.at_targets, p.targets) AS targets
+  UNWIND range(0, size(sources) - 1) AS i
+  RETURN DISTINCT [sources[i], relations[i], targets[i]]
 } AS walked, COLLECT {
   MATCH (q)<-[:ANSWERS]-(b:Answer)-[:WALKED]->(p:RetrievedPath) WHERE b.run IN others
-  UNWIND range(0, size(p.sources) - 1) AS i
-  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+  WITH p, coalesce(p.at_sources, p.sources) AS sources, coalesce(p.at_relations, p.relations) AS relations,
+    coalesce(p.at_targets, p.targets) AS targets
+  UNWIND range(0, size(sources) - 1) AS i
+  RETURN DISTINCT [sources[i], relations[i], targets[i]]
 } AS elsewhere
 MATCH (q)-[:EXPECTS]->(g:GoldPath)
 UNWIND range(0, size(g.sources) - 1) AS i
-WITH q, g, i, others, walked, elsewhere, [g.sources[i], g.relations[i], g.targets[i]] AS e
+WITH q, g, i, others, walked, elsewhere, [coalesce(g.at_sources, g.sources)[i], g.relations[i], coalesce(g.at_targets, g.targets)[i]] AS e
 WHERE any(w IN walked WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))
   AND NOT any(w IN elsewhere WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))
 RETURN q.id AS question, coalesce(g.id, toString(g.index)) AS path, i AS position, e[0] AS source,

@@ -11,20 +11,31 @@ WITH r, q WHERE q.dataset = r.dataset AND coalesce(q.invalid, '') = ''
     OR EXISTS { MATCH (s:Dataset) WHERE s.name = r.dataset AND size(s.histories) > 0 }
     OR EXISTS { MATCH (:Stack {dataset: r.dataset})-[:PINS]->(:Commit) })
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
-  AND EXISTS { MATCH (a)-[use:RETRIEVED]->(read:Chunk) WHERE NOT use.repeat AND coalesce(use.commit_key, read.commit) IS NOT NULL }
-MATCH (a)-[x:RETRIEVED]->(k:Chunk) WHERE NOT x.repeat
-WITH r.dataset AS dataset, q.id AS question, q.pins AS pins, x.commit_key AS commit,
-  k.branch AS branch, k.repo AS repo, count(*) AS chunks
+  AND EXISTS { MATCH (a)-[use:RETRIEVED]->(read:Chunk) WHERE (q.sided OR NOT use.repeat) AND coalesce(use.commit_key, read.commit) IS NOT NULL }
+WITH r, q, a, CASE WHEN q.sided THEN COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  RETURN DISTINCT {repos: g.side_repos, keys: g.side_keys}
+} ELSE [] END AS sides
+MATCH (a)-[x:RETRIEVED]->(k:Chunk) WHERE q.sided OR NOT x.repeat
+WITH DISTINCT r.dataset AS dataset, q.id AS question, q.pins AS pins, sides, k.id AS chunk, x.commit_key AS commit,
+  k.branch AS branch, k.repo AS repo
+WITH dataset, question, pins, sides, commit, branch, repo, count(*) AS chunks
 ORDER BY question, commit, branch, repo
-WITH dataset, question, pins, collect({commit: commit, branch: branch, repo: repo, chunks: chunks}) AS versions
+WITH dataset, question, pins, sides, collect({commit: commit, branch: branch, repo: repo, chunks: chunks,
+  of: coalesce(left(commit, size(commit) - 1 - size(split(commit, '@')[size(split(commit, '@')) - 1])), repo)}) AS versions
 UNWIND range(0, size(versions) - 1) AS i
 UNWIND range(i, size(versions) - 1) AS j
-WITH dataset, question, pins, versions[i] AS one, versions[j] AS two, CASE WHEN i = j
+WITH dataset, question, pins, sides, versions[i] AS one, versions[j] AS two, CASE WHEN i = j
   THEN versions[i].chunks * (versions[i].chunks - 1) / 2 ELSE versions[i].chunks * versions[j].chunks END AS pairs
 WHERE pairs > 0
+// Of a question about several sides only pairs count that share one.
+WITH dataset, question, one, two, pairs, CASE WHEN size(sides) = 0 THEN [pins]
+  ELSE [s IN sides WHERE (one.commit IS NULL OR one.commit IN s.keys OR NOT one.of IN s.repos)
+    AND (two.commit IS NULL OR two.commit IN s.keys OR NOT two.of IN s.repos) | s.keys] END AS pins
+WHERE size(pins) > 0
 WITH dataset, one.commit AS first, one.branch AS first_branch, one.repo AS first_repo,
   two.commit AS second, two.branch AS second_branch, two.repo AS second_repo,
-  coalesce(one.commit IN pins AND two.commit IN pins, false) AS pinned,
+  any(some IN pins WHERE coalesce(one.commit IN some AND two.commit IN some, false)) AS pinned,
   collect({question: question, pairs: pairs}) AS uses
 OPTIONAL MATCH (c:Commit {key: first})
 OPTIONAL MATCH (d:Commit {key: second})

@@ -9,8 +9,10 @@ MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = ''
 OPTIONAL MATCH (q)<-[:ANSWERS]-(a:Answer) WHERE a.run = $run
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
-  UNWIND range(0, size(p.sources) - 1) AS i
-  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+  WITH p, coalesce(p.at_sources, p.sources) AS sources, coalesce(p.at_relations, p.relations) AS relations,
+    coalesce(p.at_targets, p.targets) AS targets
+  UNWIND range(0, size(sources) - 1) AS i
+  RETURN DISTINCT [sources[i], relations[i], targets[i]]
 } AS walked
 WITH q, a, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
@@ -18,7 +20,7 @@ WITH q, a, walked, COLLECT {
       AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
       WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
         AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR a.before_relations[b] = ''))) |
-    [g.sources[i], g.relations[i], g.targets[i], g.crosses[i]]]} AS path
+    [coalesce(g.at_sources, g.sources)[i], g.relations[i], coalesce(g.at_targets, g.targets)[i], g.crosses[i]]]} AS path
 } AS paths
 WITH a, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, crosses: any(e IN p.wanted WHERE e[3]),
   missed: [e IN p.wanted WHERE NOT any(w IN walked

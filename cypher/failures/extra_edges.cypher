@@ -16,12 +16,16 @@ WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
-  UNWIND range(0, size(p.sources) - 1) AS i
-  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i], p.crosses[i]]
+  WITH p, coalesce(p.at_sources, p.sources) AS sources, coalesce(p.at_relations, p.relations) AS relations,
+    coalesce(p.at_targets, p.targets) AS targets, coalesce(p.at_crosses, p.crosses) AS crosses,
+    p.at_twice AS twice
+  UNWIND range(0, size(sources) - 1) AS i
+  WITH sources, relations, targets, crosses, i WHERE NOT coalesce(twice[i], false)
+  RETURN DISTINCT [sources[i], relations[i], targets[i], crosses[i]]
 } AS walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   UNWIND range(0, size(g.sources) - 1) AS i
-  RETURN DISTINCT [g.sources[i], g.relations[i], g.targets[i]]
+  RETURN DISTINCT [coalesce(g.at_sources, g.sources)[i], g.relations[i], coalesce(g.at_targets, g.targets)[i]]
 } AS gold
 UNWIND [w IN walked WHERE NOT any(e IN gold
   WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))] AS w

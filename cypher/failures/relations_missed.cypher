@@ -16,8 +16,10 @@ WITH r, q WHERE coalesce(q.invalid, '') = ''
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL AND a.walk_logged
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
-  UNWIND range(0, size(p.sources) - 1) AS i
-  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+  WITH p, coalesce(p.at_sources, p.sources) AS sources, coalesce(p.at_relations, p.relations) AS relations,
+    coalesce(p.at_targets, p.targets) AS targets
+  UNWIND range(0, size(sources) - 1) AS i
+  RETURN DISTINCT [sources[i], relations[i], targets[i]]
 } AS walked
 WITH q, a, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
@@ -26,7 +28,7 @@ WITH q, a, walked, COLLECT {
       AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
       WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
         AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR a.before_relations[b] = ''))) |
-      [g.sources[i], g.relations[i], g.targets[i], i, g.crosses[i]]]} AS path
+      [coalesce(g.at_sources, g.sources)[i], g.relations[i], coalesce(g.at_targets, g.targets)[i], i, g.crosses[i]]]} AS path
   ORDER BY g.index
 } AS paths
 WITH q, a, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, path: p.path, wanted: p.wanted,

@@ -9,5 +9,5 @@ WITH collect(n) AS nodes WHERE [n IN nodes | n.id] = $artifacts
 UNWIND $rows AS row
 WITH row, nodes[row.from] AS a, nodes[row.to] AS b
 CREATE (a)-[:GOLD {dataset: row.dataset, question: row.question, path: row.path, group: row.group, position: row.position,
-  relation: row.relation, optional: row.optional, required: row.required}]->(b)
+  relation: row.relation, optional: row.optional, required: row.required, side: row.side}]->(b)
 RETURN count(*) AS joined

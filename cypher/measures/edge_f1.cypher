@@ -7,26 +7,32 @@ MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
-  UNWIND range(0, size(p.sources) - 1) AS i
-  RETURN DISTINCT [CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.sources[i] ELSE p.targets[i] END,
-    CASE WHEN NOT $relation THEN '' WHEN p.relations[i] = '' THEN $unstated ELSE p.relations[i] END,
-    CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.targets[i] ELSE p.sources[i] END]
+  WITH p, coalesce(CASE WHEN $unstated <> '' THEN p.gate_sources END, p.at_sources, p.sources) AS sources,
+    coalesce(CASE WHEN $unstated <> '' THEN p.gate_targets END, p.at_targets, p.targets) AS targets,
+    coalesce(p.at_relations, p.relations) AS relations, p.at_twice AS twice
+  UNWIND range(0, size(sources) - 1) AS i
+  WITH sources, targets, relations, i WHERE NOT coalesce(twice[i], false)
+  RETURN DISTINCT [CASE WHEN $directed OR sources[i] <= targets[i] THEN sources[i] ELSE targets[i] END,
+    CASE WHEN NOT $relation THEN '' WHEN relations[i] = '' THEN $unstated ELSE relations[i] END,
+    CASE WHEN $directed OR sources[i] <= targets[i] THEN targets[i] ELSE sources[i] END]
 } AS walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  WITH g, coalesce(g.at_sources, g.sources) AS gold_sources, coalesce(g.at_targets, g.targets) AS gold_targets
   UNWIND range(0, size(g.sources) - 1) AS i
-  RETURN DISTINCT [CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.sources[i] ELSE g.targets[i] END,
+  RETURN DISTINCT [CASE WHEN $directed OR gold_sources[i] <= gold_targets[i] THEN gold_sources[i] ELSE gold_targets[i] END,
     CASE WHEN $relation THEN g.relations[i] ELSE '' END,
-    CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END]
+    CASE WHEN $directed OR gold_sources[i] <= gold_targets[i] THEN gold_targets[i] ELSE gold_sources[i] END]
 } AS gold, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   UNWIND range(0, size(g.sources) - 1) AS i
-  WITH g, i WHERE NOT g.optional[i]
+  WITH g, i, coalesce(g.at_sources, g.sources) AS gold_sources,
+    coalesce(g.at_targets, g.targets) AS gold_targets WHERE NOT g.optional[i]
       AND NOT (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
       WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
         AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR (a.before_relations[b] = '' AND $unstated = ''))))
-  WITH g, collect(DISTINCT [CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.sources[i] ELSE g.targets[i] END,
+  WITH g, collect(DISTINCT [CASE WHEN $directed OR gold_sources[i] <= gold_targets[i] THEN gold_sources[i] ELSE gold_targets[i] END,
     CASE WHEN $relation THEN g.relations[i] ELSE '' END,
-    CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END]) AS wanted
+    CASE WHEN $directed OR gold_sources[i] <= gold_targets[i] THEN gold_targets[i] ELSE gold_sources[i] END]) AS wanted
   RETURN {unit: g.unit, rank: g.rank, wanted: wanted}
 } AS paths
 WITH q, a, walked, [w IN walked WHERE any(e IN gold

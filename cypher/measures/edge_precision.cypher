@@ -7,18 +7,23 @@ MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
-  UNWIND range(0, size(p.sources) - 1) AS i
-  WITH p, i WHERE NOT $boundary OR p.crosses[i]
-  RETURN DISTINCT [CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.sources[i] ELSE p.targets[i] END,
-    CASE WHEN NOT $relation THEN '' WHEN p.relations[i] = '' THEN $unstated ELSE p.relations[i] END,
-    CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.targets[i] ELSE p.sources[i] END]
+  WITH p, coalesce(CASE WHEN $unstated <> '' THEN p.gate_sources END, p.at_sources, p.sources) AS sources,
+    coalesce(CASE WHEN $unstated <> '' THEN p.gate_targets END, p.at_targets, p.targets) AS targets,
+    coalesce(p.at_relations, p.relations) AS relations,
+    coalesce(p.at_crosses, p.crosses) AS crosses, p.at_twice AS twice
+  UNWIND range(0, size(sources) - 1) AS i
+  WITH sources, targets, relations, i WHERE (NOT $boundary OR crosses[i]) AND NOT coalesce(twice[i], false)
+  RETURN DISTINCT [CASE WHEN $directed OR sources[i] <= targets[i] THEN sources[i] ELSE targets[i] END,
+    CASE WHEN NOT $relation THEN '' WHEN relations[i] = '' THEN $unstated ELSE relations[i] END,
+    CASE WHEN $directed OR sources[i] <= targets[i] THEN targets[i] ELSE sources[i] END]
 } AS walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   UNWIND range(0, size(g.sources) - 1) AS i
-  WITH g, i WHERE NOT $boundary OR g.crosses[i]
-  RETURN DISTINCT [CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.sources[i] ELSE g.targets[i] END,
+  WITH g, i, coalesce(g.at_sources, g.sources) AS gold_sources,
+    coalesce(g.at_targets, g.targets) AS gold_targets WHERE NOT $boundary OR g.crosses[i]
+  RETURN DISTINCT [CASE WHEN $directed OR gold_sources[i] <= gold_targets[i] THEN gold_sources[i] ELSE gold_targets[i] END,
     CASE WHEN $relation THEN g.relations[i] ELSE '' END,
-    CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END]
+    CASE WHEN $directed OR gold_sources[i] <= gold_targets[i] THEN gold_targets[i] ELSE gold_sources[i] END]
 } AS gold
 WITH q, a, gold, walked, [w IN walked WHERE any(e IN gold
   WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))] AS right

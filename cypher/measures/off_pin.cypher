@@ -6,18 +6,23 @@ UNWIND $questions AS question
 MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
-  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND r.commit_key IS NOT NULL
+  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE (q.sided OR NOT r.repeat) AND r.commit_key IS NOT NULL
   RETURN DISTINCT r.commit_key AS commit
   UNION
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND p.commits AS commit
   RETURN DISTINCT commit
-} AS touched, q.pins + COLLECT {
+} AS touched, CASE WHEN q.sided THEN COLLECT {
+  // Gold paths with commits of their own say what the question is about.
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  UNWIND g.side_keys AS key
+  RETURN DISTINCT key
+} ELSE q.pins + COLLECT {
   // The stack's pin holds where the question has none of its own for that repository.
   MATCH (s:Stack {key: q.stack_key})-[:PINS]->(c:Commit) WHERE NOT c.repo IN q.pinned_repositories
   RETURN c.key
-} AS pins, EXISTS {
-    MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit) IS NULL
+} END AS pins, EXISTS {
+    MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE (q.sided OR NOT r.repeat) AND coalesce(r.commit_key, c.commit) IS NULL
   } AS partly
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(pins) = 0 OR size(touched) = 0 THEN null

@@ -7,10 +7,15 @@ MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
-  RETURN [i IN range(0, size(p.sources) - 1) |
-    [CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.sources[i] ELSE p.targets[i] END,
-    CASE WHEN NOT $relation THEN '' WHEN p.relations[i] = '' THEN $unstated ELSE p.relations[i] END,
-    CASE WHEN $directed OR p.sources[i] <= p.targets[i] THEN p.targets[i] ELSE p.sources[i] END]]
+  WITH p, coalesce(CASE WHEN $unstated <> '' THEN p.gate_sources END, p.at_sources, p.sources) AS sources,
+    coalesce(CASE WHEN $unstated <> '' THEN p.gate_targets END, p.at_targets, p.targets) AS targets,
+    coalesce(p.at_relations, p.relations) AS relations,
+    size(p.sources) AS steps, coalesce(p.at_starts, [0]) AS starts
+  UNWIND starts AS start
+  RETURN [i IN range(start, start + steps - 1) |
+    [CASE WHEN $directed OR sources[i] <= targets[i] THEN sources[i] ELSE targets[i] END,
+    CASE WHEN NOT $relation THEN '' WHEN relations[i] = '' THEN $unstated ELSE relations[i] END,
+    CASE WHEN $directed OR sources[i] <= targets[i] THEN targets[i] ELSE sources[i] END]]
 } AS walks, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   WHERE any(i IN range(0, size(g.optional) - 1) WHERE NOT g.optional[i]
@@ -18,9 +23,11 @@ WITH q, a, COLLECT {
       WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
         AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR (a.before_relations[b] = '' AND $unstated = '')))))
   RETURN {unit: g.unit, rank: g.rank, ordered: coalesce(g.ordered, true), steps: [i IN range(0, size(g.sources) - 1) |
-    [CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.sources[i] ELSE g.targets[i] END,
+    [CASE WHEN $directed OR coalesce(g.at_sources, g.sources)[i] <= coalesce(g.at_targets, g.targets)[i]
+      THEN coalesce(g.at_sources, g.sources)[i] ELSE coalesce(g.at_targets, g.targets)[i] END,
     CASE WHEN $relation THEN g.relations[i] ELSE '' END,
-    CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END,
+    CASE WHEN $directed OR coalesce(g.at_sources, g.sources)[i] <= coalesce(g.at_targets, g.targets)[i]
+      THEN coalesce(g.at_targets, g.targets)[i] ELSE coalesce(g.at_sources, g.sources)[i] END,
     g.optional[i] OR (g.from_turn IS NOT NULL AND any(b IN range(0, size(coalesce(a.before_turns, [])) - 1)
       WHERE a.before_turns[b] >= g.from_turn AND a.before_sources[b] = g.sources[i] AND a.before_targets[b] = g.targets[i]
         AND (a.before_relations[b] = g.relations[i] OR g.relations[i] = '' OR (a.before_relations[b] = '' AND $unstated = ''))))]]}

@@ -13,7 +13,8 @@ WITH id, q, a, COLLECT {
 } AS stack_pins, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   RETURN {id: g.id, group: g.group, from_turn: g.from_turn, ordered: coalesce(g.ordered, true), sources: g.sources, relations: g.relations,
-    targets: g.targets, optional: g.optional, manual: g.manual, absent: g.absent} AS path
+    targets: g.targets, optional: g.optional, manual: g.manual, absent: g.absent, repos: coalesce(g.side_repos, []),
+    names: coalesce(g.side_names, [])} AS path
   ORDER BY g.index
 } AS gold, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

@@ -62,6 +62,7 @@ def breaks_of(case: Case) -> tuple[Break, ...]:
     """Return where the paths that count broke, in the order of the gold paths; nothing without a traversal."""
     if not case.walk_logged:
         return ()
+    case = case.sided
     lost = [(case.gold.index(path.gold), missed[0]) for path in counted_paths(case, False) if (missed := path.missed)]
     if not lost:
         return ()

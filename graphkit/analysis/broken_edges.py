@@ -164,6 +164,7 @@ class BrokenEdges:
 
 def question_edges(case: Case) -> QuestionEdges:
     """Count the required edges of a question, each once, by boundary, relation, edge and node."""
+    case = case.sided
     across, paths = counted_paths(case, boundaries=True), counted_paths(case, boundaries=False)
     walked = {edge for path in (*across, *paths) for edge in path.walked}
     edges = {edge for path in paths for edge in path.required}

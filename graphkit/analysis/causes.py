@@ -107,6 +107,7 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
         return (unscored,)
     if case.question.answerable is False:
         return () if case.declined is not False else (_answered(case, room),)
+    case = case.sided
     breaks = breaks_of(case)
     if not breaks:
         other = _elsewhere(case, room, undirected) or _declined(case, undirected)
@@ -142,6 +143,7 @@ def whole_walk(case: Case, undirected: bool = False, named: bool = False) -> str
     if case.question.answerable is False and case.declined is not None:
         edges = f"; it walked {counted(len(case.walked), 'edge')} before" if case.declined and case.walked else ""
         return f"{RIGHTLY_DECLINED}{edges}" if case.declined else NO_ANSWER_TO_GIVE
+    case = case.sided
     paths = [path for path in counted_paths(case, boundaries=False) if path.required]
     if not paths:
         return NO_STEP if case.gold else NO_PATH
@@ -215,14 +217,14 @@ def _declined(case: Case, undirected: bool) -> Cause | None:
 
 def _elsewhere(case: Case, room: int, undirected: bool) -> Cause | None:
     """Return the cause of a whole walk that read repositories of its paths at other commits alone than the pinned."""
-    if not case.pins:
+    if not case.pinned:
         return None
     paths = counted_paths(case, boundaries=False)
-    nodes: dict[str, list[str]] = {}
+    nodes: dict[tuple[str, str | None], list[str]] = {}
     for node in dict.fromkeys(node for path in paths for edge in path.gold.required for node in (edge[0], edge[2])):
         if (repo := case.places.repo(node)) is not None:
-            nodes.setdefault(repo, []).append(node)
-    found = [(repo, *names) for repo, some in nodes.items() if (names := _other_version(case, repo, some)) is not None]
+            nodes.setdefault((repo, case.pin_of(node)), []).append(node)
+    found = [(repo, *one) for (repo, _), some in nodes.items() if (one := _other_version(case, repo, some)) is not None]
     if not found:
         return None
     repos, read, wanted = ([in_backticks(one, room) for one in column] for column in zip(*found, strict=True))
@@ -239,7 +241,7 @@ def _other_version(case: Case, repo: str, nodes: Sequence[str]) -> tuple[str, st
     None if one was read at the latter, or if a name means no known commit, which decides nothing. Nodes that weren't
     read themselves were read with their repository: at its commits, if all of them are others.
     """
-    pin = case.pins.get(repo)
+    pin = case.pin_of(nodes[0])
     if pin is None:
         return None
     read = [sha for node in nodes for sha in case.read_at.get(node, ())]
@@ -331,7 +333,7 @@ class _Words:
         if not self._case.chunks_logged:
             return None
         for node in (self._edge[0], self._edge[2]):
-            if node not in self._case.ranks and node not in self._case.reached:
+            if self._case.rank_of(node) is None and node not in self._case.reached:
                 name = self._name(node)
                 return "not retrieved", f"did not retrieve {name}", self._do(f"retrieve {name}, or walk to it")
         return None
@@ -340,7 +342,7 @@ class _Words:
         if not self._case.chunks_logged:
             return None
         source, target = self._name(self._edge[0]), self._name(self._edge[2])
-        rank = self._case.ranks.get(self._edge[2])
+        rank = self._case.rank_of(self._edge[2])
         came = f"retrieved {target} (#{rank})" if rank is not None else f"came to {target}"
         walk = f"walk to it from {source}" if source != target else "walk from it to itself"
         back = "" if source != target else " to itself"

@@ -117,6 +117,12 @@ def _incoherent(row: Failure) -> str:
     return f"mixed {row['first']} with {row['second']}: {row['rule']}{stack} ({pairs} of chunks)"
 
 
+def _mixed_edge(row: Failure) -> str:
+    at = [f" at {row[name]}" if row[name] else "" for name in ("source_commit", "target_commit")]
+    edge = f"{row['source']}{at[0]} -{row['relation'] or ''}-> {row['target']}{at[1]}"
+    return f"walked from one version into another: {edge}"
+
+
 def _unknown_commit(row: Failure) -> str:
     one, chunks = row["chunks"] == 1, f"{counted(row['chunks'], 'chunk')} of {row['repo']}"
     if row["commit"] is None:
@@ -194,6 +200,7 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "right-answer-wrong-path": _lucky,
     "wrong-repositories": _wrong_repository,
     "incoherent-pairs": _incoherent,
+    "mixed-edges": _mixed_edge,
     "unknown-commits": _unknown_commit,
 }
 

@@ -304,7 +304,7 @@ class _LostEdge:
     """The missed gold edge that an explanation is about, and what the walk did there."""
 
     def __init__(self, evidence: QuestionEvidence, cause: Cause | None) -> None:
-        self._evidence, self._case = evidence, evidence.case
+        self._evidence, self._case = evidence, evidence.case.sided
         self.edge: Edge | None = cause.edge if cause is not None else None
         self.elsewhere = cause is not None and cause.kind == "another version" and self.edge is None
         breaks = breaks_of(self._case) if self.edge is not None else ()
@@ -334,7 +334,8 @@ class _LostEdge:
         """Return the edges that were taken, else the retrieved ids that are neither relevant nor nodes of gold."""
         if taken := self.taken():
             return taken
-        right = {*self._evidence.relevant, *(node for edge in self._case.gold_edges for node in (edge[0], edge[2]))}
+        ends = (node for edge in self._case.gold_edges for node in (edge[0], edge[2]))
+        right = {*self._evidence.relevant, *map(self._case.plain_id, ends)}
         return [node for node in self._case.ranks if node not in right]
 
     @property

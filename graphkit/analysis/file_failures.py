@@ -279,6 +279,12 @@ def _turns(case: Case) -> Iterable[Row]:
     return sorted(({name: row[name] for name in columns if name in row} for row in rows), key=lambda row: row["path"])
 
 
+def _mixed_edges(case: Case) -> Iterable[Row]:
+    columns = ("source", "source_commit", "relation", "target", "target_commit")
+    rows = [{name: getattr(step, name) for name in columns} for step in case.sided.mixed]
+    return sorted(rows, key=lambda row: [row[name] or "" for name in ("source", "relation", "target", *columns[1::3])])
+
+
 def _of_case(rows: Callable[[Case], Iterable[Row]]) -> Callable[[RunOnFiles, str], Iterable[Row]]:
     """Return a function that gives the rows of a question that is scored, and none of another one."""
 
@@ -360,6 +366,7 @@ _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "missed-boundaries": _of_case(missed_boundaries),
     "missed-passages": _of_case(missed_passages),
     "incoherent-pairs": _of_case(incoherent_pairs),
+    "mixed-edges": _of_case(_mixed_edges),
 }
 
 #: The kinds with a row for each boundary, relation, edge or node.

@@ -217,7 +217,8 @@ def _gold_path(path: Row) -> GoldPathStruct:
         StepStruct(source=source, target=target, relation=relation or None, optional=free, evidence=_evidence(manual))
         for source, relation, target, free, manual in zip(*parts, strict=True)
     ]
-    return GoldPathStruct(path["id"], path["group"], steps, path["ordered"], path["from_turn"])
+    commits = dict(zip(path["repos"], path["names"], strict=True))
+    return GoldPathStruct(path["id"], path["group"], steps, path["ordered"], path["from_turn"], commits)
 
 
 def _evidence(manual: bool) -> str | None:
@@ -274,13 +275,17 @@ def _commits(store: Store, dataset: str, rows: Iterable[Row]) -> CommitGraph:
 def _other_commits(row: Row, places: Places) -> set[tuple[str, str]]:
     """Return the commits that a question pins and another of whose repository was read, and these."""
     pins = {str(repo): str(sha) for repo, sha in (*row["stack_pins"], *row["pins"])}
-    if not pins:
+    of_paths = {(repo, name) for path in row["gold"] for repo, name in zip(path["repos"], path["names"], strict=True)}
+    if not (pins or of_paths):
         return set()
     read = [(node, sha) for node, _, sha in row["chunks"]]
     for walk in row["walks"]:
         read += [*zip(walk["sources"], walk["source_commits"], strict=True)]
         read += [*zip(walk["targets"], walk["target_commits"], strict=True)]
-    others = {(repo, sha) for node, sha in read if sha and (repo := places.repo(node)) and pins.get(repo, sha) != sha}
+    named = {(repo, sha) for node, sha in read if sha and (repo := places.repo(node))}
+    if of_paths:
+        return named | of_paths
+    others = {(repo, sha) for repo, sha in named if pins.get(repo, sha) != sha}
     return others | {(repo, pins[repo]) for repo, _ in others}
 
 

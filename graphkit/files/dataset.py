@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphkit.errors import InputError, did_you_mean, missing_file
 from graphkit.files.assets import command_text, located
 from graphkit.files.dataset_settings import FILE, extra_fields, repository_setting
-from graphkit.files.jsonl import SUFFIXES, find_file, folders_around, is_file_name, stem_of, stored_blocks
-from graphkit.files.named_places import NamedPlaces
+from graphkit.files.jsonl import SUFFIXES, find_file, folders_around, is_file_name, raw_lines, stem_of, stored_blocks
+from graphkit.files.named_places import NamedPlaces, has_sides
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
@@ -246,6 +246,11 @@ class Dataset:
         found = CommitGraph.build(self.commits(problems), self.compatibility(problems), self.artifact_commits(places))
         found.places = places
         return found
+
+    @cached_property
+    def has_sides(self) -> bool:
+        """Whether gold paths have commits of their own."""
+        return self._has_questions and has_sides(raw_lines(self.questions_file))
 
     def places(self) -> Places:
         """Return the places of the dataset's nodes: their repositories, files and symbols."""

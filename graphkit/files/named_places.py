@@ -23,6 +23,18 @@ class _Expected(msgspec.Struct):
     expected_files: list[str] = []
 
 
+class _PathCommits(msgspec.Struct):
+    """The commits of a gold path."""
+
+    commits: dict[str, str] = {}
+
+
+class _OfPaths(msgspec.Struct):
+    """The gold paths of a question; its other fields aren't decoded."""
+
+    paths: list[_PathCommits] = []
+
+
 class _Place(msgspec.Struct):
     """The fields of an artifact that tell where it lies."""
 
@@ -140,6 +152,19 @@ def files_expected(lines: Iterable[bytes]) -> Iterator[str]:
                 yield from decoder.decode(line).expected_files
             except (msgspec.MsgspecError, UnicodeError):
                 continue
+
+
+def has_sides(lines: Iterable[bytes]) -> bool:
+    """Return whether a gold path of a question has commits of its own."""
+    decoder = msgspec.json.Decoder(_OfPaths)
+    for line in lines:
+        if b'"commits"' in line and b'"paths"' in line:
+            try:
+                if any(path.commits for path in decoder.decode(line).paths):
+                    return True
+            except (msgspec.MsgspecError, UnicodeError):  # another form, which says no less
+                return True
+    return False
 
 
 def file_of_artifact(artifact: _Place | ArtifactStruct, places: Places) -> str | None:

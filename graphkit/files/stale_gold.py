@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphkit.files.dataset import Dataset
@@ -108,7 +108,8 @@ class GoldCheck:
     """Finds questions with stale gold: pass it all questions first, then the knowledge graphs, then ask.
 
     Gold is stale if a knowledge graph doesn't hold it at the commit of its annotation. Such a question is invalid, and
-    not scored. Without a knowledge graph nothing is stale. Only the nodes and edges that gold names stay in memory.
+    not scored. Without a knowledge graph nothing is stale, nor is a step of a path with commits of its own that no
+    graph has read at these. Only the nodes and edges that gold names stay in memory.
     """
 
     def __init__(self, dataset: Dataset, commits: CommitGraph) -> None:
@@ -161,7 +162,12 @@ class GoldCheck:
         graphs = self._graphs_of(question)
         if not graphs or not all(graph.has_edges for graph in graphs):
             return None
-        edges = {(step.source, step.relation, step.target) for path in question.paths for step in path.steps}
+        edges = {
+            (step.source, step.relation, step.target)
+            for path in question.paths
+            for step in path.steps
+            if not path.commits or any(self._is_read_at(path.commits, step, graph) for graph in graphs)
+        }
         return frozenset(edge for edge in edges if not any(graph.holds(*edge) for graph in graphs))
 
     def _graphs_of(self, question: QuestionStruct) -> list[_Graph]:
@@ -172,11 +178,27 @@ class GoldCheck:
     def _stale(self, question: QuestionStruct, graphs: list[_Graph]) -> Iterator[str]:
         pinned = self.commits.pins(question)
         for path in question.paths:
+            at = {**pinned, **{repo: self.commits.meant(repo, name).sha for repo, name in path.commits.items()}}
             for step in path.steps:
-                reasons = [self._reason(step, graph, pinned) for graph in graphs]
+                reasons = [
+                    self._reason(step, graph, at)
+                    if not path.commits or self._is_read_at(path.commits, step, graph)
+                    else None
+                    for graph in graphs
+                ]
                 if None not in reasons:
                     # The nearest graph gives the reason: a wrong commit is more specific than a missing node.
                     yield max((reason for reason in reasons if reason), key=lambda reason: reason[0])[1]
+
+    def _is_read_at(self, commits: Mapping[str, str], step: StepStruct, graph: _Graph) -> bool:
+        """Return whether a graph has read the ends of a step at commits, as far as these name their repositories."""
+        for node in (step.source, step.target):
+            repo = self.commits.places.repo(node) or ""
+            if (wanted := commits.get(repo)) is not None:
+                at = graph.nodes.get(node)
+                if at is None or self.commits.meant(repo, at) != self.commits.meant(repo, wanted):
+                    return False
+        return True
 
     def _reason(self, step: StepStruct, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str] | None:
         """Return why a graph lacks a gold step, and how near it comes, or None if the graph holds it."""

@@ -74,6 +74,8 @@ class CheckedDataset:
             self.ids.append(question.id)
             self.gold.show(question)
             self._note(question.commits.items())
+            for path in question.paths:
+                self._note(path.commits.items())
             self.repositories.update(self.places.named(gold_ids(question)))
             self.questions.put(question)
         self.questions.flush()

@@ -33,6 +33,7 @@ from graphkit.graph.runs import forget_questions, recount_runs
 from graphkit.graph.schema_version import names_no_dataset
 from graphkit.graph.score_nodes import outdated_scores
 from graphkit.graph.stream import TEXT, Artifacts, Joins, Statement, StreamWriter, Transaction
+from graphkit.graph.walk_sides import align_sides
 from graphkit.graph.writing import BATCH, batched, clear, clear_former, clear_unnamed, write_commits
 from graphkit.records.collector import quiet_collector
 from graphkit.records.commits import CommitGraph
@@ -235,6 +236,7 @@ class _DatasetLoader:
             clear_former(self.store, lambda _: held.beat())
         resolve_commits(self.store, self.dataset.name)
         align_runs(self.store, self.dataset.name)
+        align_sides(self.store, self.dataset.name)
         named = self.dataset.named_places()
         held.complete(
             "load/dataset",

@@ -14,6 +14,7 @@ from graphkit.files.git import is_shallow, open_repository, read_history, reposi
 from graphkit.graph.commit_names import know_histories, resolve_commits
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
+from graphkit.graph.walk_sides import align_sides
 from graphkit.graph.writing import BATCH, batched, write_commits
 from graphkit.records.models import Commit
 from graphkit.records.progress import Progress, quiet
@@ -71,6 +72,7 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
     for row in store.read(cypher("read/naming_datasets"), {"repo": chosen}):
         know_histories(store, str(row["name"]))
         resolve_commits(store, str(row["name"]))
+        align_sides(store, str(row["name"]))
     return HistoryLoad(chosen, written, unchanged, shallow)
 
 

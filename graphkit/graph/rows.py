@@ -12,6 +12,7 @@ import msgspec
 
 from graphkit.graph import schema_version
 from graphkit.measures.case import Case, Gold
+from graphkit.measures.sides import Side, SidedCase
 from graphkit.measures.text import last_component
 from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.gold import gold_hash
@@ -131,10 +132,11 @@ def question_row(
 ) -> dict[str, Any]:
     """Return the row of a question with its gold paths and their steps; ``invalid`` is the reason for stale gold."""
     case = Case(question, None, commits)
+    sided = case.at_sides
     pins = sorted(case.own_pins.items())
     gains = {node: float(gain) for node, gain in question.relevant.items() if gain > 0}
     relevant = sorted(gains, key=lambda node: (-gains[node], node))
-    paths, steps = _gold_rows(case, dataset)
+    paths, steps = _gold_rows(case, dataset, sided if isinstance(sided, SidedCase) else None)
     properties = {
         "id": question.id,
         "dataset": dataset,
@@ -162,6 +164,7 @@ def question_row(
         "absent_sources": [step.source for step in question.absent] or None,
         "absent_relations": [step.relation or "" for step in question.absent] or None,
         "absent_targets": [step.target for step in question.absent] or None,
+        "sided": True if sided is not None else None,
         "invalid": invalid or "",
         "gold_hash": gold_hash(question),
     }
@@ -170,11 +173,12 @@ def question_row(
     return row
 
 
-def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
-    """Return the rows of the gold paths, and those of their steps."""
+def _gold_rows(case: Case, dataset: str, sided: SidedCase | None) -> tuple[Rows, Rows]:
+    """Return the rows of the gold paths, and those of their steps; ``sided`` if paths have commits of their own."""
     paths: Rows = []
     steps: Rows = []
-    ranks = {id(gold): rank for rank, gold in enumerate(sorted(case.gold, key=Gold.sort_key))}
+    named = case.gold if sided is None else sided.gold
+    order = {id(gold): rank for rank, gold in enumerate(sorted(named, key=Gold.sort_key))}
     for index, gold in enumerate(case.gold):
         nodes = [node for source, _, target in gold.edges for node in (source, target)]
         paths.append(
@@ -182,7 +186,7 @@ def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
                 "dataset": dataset,
                 "question": case.question.id,
                 "index": index,
-                "rank": ranks[id(gold)],
+                "rank": order[id(named[index])],
                 "id": gold.id,
                 "group": gold.group,
                 "from_turn": gold.from_turn,
@@ -193,6 +197,7 @@ def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
                 "manual": gold.manual,
                 "absent": None if case.absent is None else [edge in case.absent for edge in gold.edges],
                 "repositories": sorted(case.places.named(nodes)),
+                **({} if sided is None else _side_lists(sided.path_sides[index], named[index], dataset)),
             }
         )
         for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):
@@ -205,9 +210,62 @@ def _gold_rows(case: Case, dataset: str) -> tuple[Rows, Rows]:
                 "relation": relation,
                 "optional": optional,
                 "required": not optional,
+                "side": None if sided is None else sided.path_sides[index].label,
             }
             steps.append({"source": source, "target": target, "properties": _without_null(properties)})
     return paths, steps
+
+
+def _side_lists(side: Side, gold: Gold, dataset: str) -> dict[str, Any]:
+    """Return the commits of a gold path as parallel lists, and its nodes as they are named on that side."""
+    commits = sorted(side.commits.items())
+    return {
+        "sided_in": dataset,
+        "side": side.label,
+        "side_repos": [repo for repo, _ in commits],
+        "side_names": [side.names[repo] for repo, _ in commits],
+        "side_shas": [sha for _, sha in commits],
+        "side_keys": [commit_key(repo, sha) for repo, sha in commits],
+        "at_sources": [source for source, _, _ in gold.edges],
+        "at_targets": [target for _, _, target in gold.edges],
+    }
+
+
+def sided_walks(case: Case, dataset: str) -> list[dict[str, Any]]:
+    """Return how each retrieved path is compared with gold paths that have commits of their own, as parallel lists.
+
+    Its steps stand there once for each side on which it is compared, one comparison behind the other from ``at_starts``
+    on. At a gate the names are those of ``gate_sources`` and ``gate_targets``, if they differ.
+    """
+    sided = case.sided
+    if not isinstance(sided, SidedCase):
+        return []
+    rows: list[dict[str, Any]] = [{"at_starts": [], "steps": []} for _ in case.walks]
+    for index, edges in zip(sided.of_walk, sided.walked_paths, strict=True):
+        rows[index]["at_starts"].append(len(rows[index]["steps"]))
+        rows[index]["steps"] += edges
+    for row, walk in zip(rows, case.walks, strict=True):
+        edges, bare = (
+            row.pop("steps"),
+            [step is not other for step, other in zip(walk, sided.stated(walk), strict=True)],
+        )
+        plain = [(step.source, step.target) for step in walk] * len(row["at_starts"])
+        at_gates = [
+            ends if unstated else (edge[0], edge[2])
+            for ends, edge, unstated in zip(plain, edges, bare * len(row["at_starts"]), strict=True)
+        ]
+        mixed = [sided.is_mixed(step) for step in walk]
+        lists = _steps(edges, sided.places)
+        row |= {
+            "sided_in": dataset,
+            **{f"at_{name}": lists[name] for name in ("sources", "relations", "targets", "crosses")},
+            "at_twice": [edge in sided.twice for edge in edges],
+            "gate_sources": [source for source, _ in at_gates] if any(bare) else None,
+            "gate_targets": [target for _, target in at_gates] if any(bare) else None,
+            "bare": bare if any(bare) else None,
+            "mixed": mixed if any(mixed) else None,
+        }
+    return rows
 
 
 def _steps(edges: list[tuple[str, str | None, str]], places: Places) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.schema_version import names_no_dataset
 from graphkit.graph.score_nodes import clear_scores, gradings
 from graphkit.graph.stream import TEXT, Artifacts, Joins, StreamWriter, Transaction
+from graphkit.graph.walk_sides import align_sides
 from graphkit.graph.writing import BATCH, batched, clear, clear_former, clear_unnamed
 from graphkit.measures.outcome import RIGHT_ANSWER
 from graphkit.records.collector import quiet_collector
@@ -368,6 +369,7 @@ def _write_run(
         resolve_commits(store, dataset, run)
     if reader.directionless:
         align_paths(store, run, reader.there)
+    align_sides(store, dataset, run)
     _link_again(store, run)
     counts = {"questions": len(reader.there), "failed": reader.failed, "kept_questions": None, "kept_of": None}
     counts["directionless"] = True if reader.directionless else None

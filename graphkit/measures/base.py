@@ -173,6 +173,11 @@ class Measure(_Frozen, ABC):
         """Whether it compares the relations of traversed edges with those of gold."""
         return False
 
+    @property
+    def compares_edges(self) -> bool:
+        """Whether it compares traversed edges with those of gold, be it without their relations."""
+        return hasattr(self, "directed")
+
     def untyped(self) -> Measure:
         """Return the measure that compares edges without their relations; one that does so already returns itself."""
         return dataclasses.replace(self, relation=False) if self.compares_relations else self  # type: ignore[call-arg]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import NOT_STATED, Edge, all_typed, contained
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
-from graphkit.records.commits import CommitGraph, Version
+from graphkit.records.commits import CommitGraph, Fit, Version
 from graphkit.records.gold import beyond_static
 from graphkit.records.ids import Places
 from graphkit.records.levels import at_level, place_at_level
@@ -119,6 +119,11 @@ class Case:
         The rank of each retrieved id that is relevant, with the sum of the gains that it brings; and the gains of the
         best order. They are ``hits`` and ``gains``, unless an id may bring several
         (:func:`~graphkit.measures.containment.by_containment`).
+    at_sides
+        The case of :attr:`sided` if there is one, else None.
+    twice, bare, mixed
+        Only a case with sides has some: traversed edges that don't count beside the others, the number of those that
+        name no commit, and those whose ends lie on different sides.
     gold, units, gold_edges
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
         alternatives that share a group, sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional
@@ -147,6 +152,10 @@ class Case:
         self.answer: AnswerStruct | None = answer  # type: ignore[assignment]
         self.commits = commits if commits is not None else _NO_COMMITS
         self._unordered = unordered
+
+    twice: Collection[Edge] = frozenset()
+    bare = 0
+    mixed: Sequence[TraversalStepStruct] = ()
 
     @property
     def failure(self) -> str | None:
@@ -312,6 +321,13 @@ class Case:
 
     def _read_gold(self) -> None:
         self.gold = gold = [Gold(path, self._had(path)) for path in self.question.paths if path.steps]
+        self.at_sides = None
+        for one in self.question.paths:
+            if one.commits and one.steps:
+                from graphkit.measures.sides import SidedCase
+
+                self.at_sides = SidedCase(self)
+                break
         if len(gold) == 1:
             self.units = [gold]
             self.gold_edges = gold[0].needed if gold[0].has_no_optional else set(gold[0].edges)
@@ -328,9 +344,19 @@ class Case:
         self._gold_typed = all_typed(self.gold_edges)
 
     gold: list[Gold] = filled_by(_read_gold)
+    at_sides: Case | None = filled_by(_read_gold)
     units: list[list[Gold]] = filled_by(_read_gold)
     gold_edges: set[Edge] = filled_by(_read_gold)
     _gold_typed: bool = filled_by(_read_gold)
+
+    @property
+    def sided(self) -> Case:
+        """The case by which edges and paths are compared.
+
+        It is a :class:`graphkit.measures.sides.SidedCase` if a gold path has commits of its own, else this one.
+        """
+        found = self.at_sides
+        return self if found is None else found
 
     @lazy
     def walked_before(self) -> dict[Edge, int] | None:
@@ -420,12 +446,17 @@ class Case:
 
     @lazy
     def strict(self) -> Case:
-        """This case as strict comparison reads it: an edge without a relation matches no gold edge that has one."""
+        """This case as strict comparison reads it: an edge without a relation matches no gold edge that has one.
+
+        Nor does an edge without a commit match one of a gold path with commits of its own.
+        """
         answer = self.answer
         for name in ("traversal", "walked_before"):
             if answer is not None and (walk := getattr(answer, name)) is not None:
                 stated = [one if one.relation else replace(one, relation=NOT_STATED) for one in walk]
                 answer = replace(answer, **{name: stated})
+        if answer is not None and answer.traversal and self.sided is not self:
+            answer = replace(answer, traversal=self.sided.stated(answer.traversal))  # type: ignore[attr-defined]
         return Case(self.question, answer, self.commits, self._unordered)
 
     # Gold and traversal ----------------------------------------------------------------------------------------------
@@ -593,6 +624,33 @@ class Case:
     def pins(self) -> dict[str, str]:
         """The commit of each repository at which the question was annotated: its own, else that of its stack."""
         return self.commits.pins(self.question)
+
+    @lazy
+    def pinned(self) -> set[tuple[str, str]]:
+        """The (repository, sha) that the question is about: its pins, or those of each side."""
+        return {*self.pins.items()} if self.sided is self else self.sided.pinned
+
+    def fit(self, first: Version, second: Version) -> Fit | None:
+        """Return whether the versions of two chunks fit; None if they needn't."""
+        return self.commits.verdict(first, second, self.own_pins)
+
+    def belong_together(self, commits: set[tuple[str, str]]) -> bool:
+        """Return whether these (repository, sha) lie in one set, or are pins of the question that don't clash."""
+        if self.commits.fits_one_set(commits):
+            return True
+        return commits <= self.own_pins.items() and not self.commits.clash(commits)
+
+    def pin_of(self, node: str) -> str | None:
+        """Return the commit at which a node is to be read; None without a pin of its repository."""
+        return self.pins.get(self.places.repo(node) or "")
+
+    def rank_of(self, node: str) -> int | None:
+        """Return the rank at which a node of gold or traversal was retrieved; None if it wasn't."""
+        return self.ranks.get(node)
+
+    def plain_id(self, node: str) -> str:
+        """Return the id of a node of gold or traversal, without its side."""
+        return node
 
     @lazy
     def repositories(self) -> set[str]:

@@ -14,6 +14,7 @@ from graphkit.records.commits import UNKNOWN_COMMIT, Fit, Version
 NO_COMMIT = "no retrieved chunk carries a commit (not logged)"
 NO_COMMITS_KNOWN = "nothing is known about commits: the dataset has no commits, compatibility rows or deployments"
 NO_SETS = "nothing says which commits belong together: the dataset has no compatible rows or deployments"
+NO_PAIR = "no two retrieved chunks belong to one of the versions that the question is about"
 NO_PIN = "the question pins no commit"
 NOTHING_TOUCHED = "nothing was retrieved or traversed"
 NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit (not logged)"
@@ -30,6 +31,9 @@ class Coherence(Measure):
 
     In all measures of commits, a commit may be named by its sha, by a tag of its repository, or by at least four digits
     with which no other known sha begins. A chunk without a commit has that of its artifact in the dataset's graph.
+
+    If gold paths have commits of their own, only pairs of chunks count that belong to one side (the commits of a path),
+    and a side's commits fit each other. A chunk that was retrieved at two commits is two.
     """
 
     source = "version coherence over commit nodes"
@@ -39,6 +43,7 @@ class Coherence(Measure):
         "no_chunk": NO_CHUNK,
         "no_commit": NO_COMMIT,
         "no_commits_known": NO_COMMITS_KNOWN,
+        "no_pair": NO_PAIR,
         "unlogged": NO_RETRIEVAL,
     }
     target = 0.9
@@ -54,14 +59,17 @@ class Coherence(Measure):
         return {"mixed": [*known, UNKNOWN_COMMIT] if len(known) < len(rules) else known}
 
     def value(self, case: Case) -> float | Unscored:
+        case = case.sided
         unscored = _unscored(case)
         if unscored is not None:
             return unscored
-        count = len(case.versions)
-        if count == 1:
+        if len(case.versions) == 1:
             return 1.0
-        pairs = count * (count - 1) // 2
-        return sum(number for _, _, verdict, number in version_pairs(case) if verdict.compatible) / pairs
+        found = version_pairs(case)
+        pairs = sum(number for _, _, _, number in found)
+        if not pairs:
+            return Unscored(NO_PAIR)
+        return sum(number for _, _, verdict, number in found if verdict.compatible) / pairs
 
 
 def _unscored(case: Case) -> Unscored | None:
@@ -74,7 +82,7 @@ def _unscored(case: Case) -> Unscored | None:
 
 def is_judged(case: Case) -> bool:
     """Return whether the commits of a question's chunks can be judged: ``Coherence`` is scored on it."""
-    return _unscored(case) is None
+    return _unscored(case.sided) is None
 
 
 def _unversioned(case: Case) -> Unscored:
@@ -89,15 +97,19 @@ def _if_all_known(case: Case) -> float | Unscored:
 
 
 def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
-    """Return each pair of versions among the chunks, its verdict, and the number of chunk pairs it stands for."""
+    """Return each pair of versions among the chunks, its verdict, and the number of chunk pairs it stands for.
+
+    If gold paths have commits of their own, the two share a side.
+    """
     found = []
+    case = case.sided
     counts = Counter(case.versions)
-    pins = case.own_pins
     for version, count in counts.items():
-        if count > 1:
-            found.append((version, version, case.commits.verdict(version, version, pins), count * (count - 1) // 2))
+        if count > 1 and (fit := case.fit(version, version)) is not None:
+            found.append((version, version, fit, count * (count - 1) // 2))
     for (first, first_count), (second, second_count) in combinations(counts.items(), 2):
-        found.append((first, second, case.commits.verdict(first, second, pins), first_count * second_count))
+        if (fit := case.fit(first, second)) is not None:
+            found.append((first, second, fit, first_count * second_count))
     return found
 
 
@@ -106,6 +118,8 @@ class Incoherent(Measure):
 
     The question's own pins belong together unless a row says that two of them clash. Other questions are not scored if
     the dataset has no compatible row or deployment at all, or if all known commits fit and a retrieved chunk has none.
+    If gold paths have commits of their own, it is judged for each side (the commits of a path) by the commits that fit
+    it, and one that fits no side belongs with nothing.
     """
 
     source = "version coherence over commit nodes"
@@ -123,13 +137,12 @@ class Incoherent(Measure):
     needs_commits = True
 
     def value(self, case: Case) -> float | Unscored:
+        case = case.sided
         if not case.touched:
             return _unversioned(case)
         if not case.commits:
             return Unscored(NO_COMMITS_KNOWN)
-        if case.commits.fits_one_set(case.touched):
-            return _if_all_known(case)
-        if case.touched <= case.own_pins.items() and not case.commits.clash(case.touched):
+        if case.belong_together(case.touched):
             return _if_all_known(case)
         return 1.0 if case.commits.knows_sets else Unscored(NO_SETS)
 
@@ -137,7 +150,8 @@ class Incoherent(Measure):
 class OffPin(Measure):
     """1 if a commit retrieved or traversed differs from the question's pins, else 0.
 
-    Pins are the commits of the question's stack and the question's own. A repository without a pin counts as off pin.
+    Pins are the commits of the question's stack and the question's own, and those of gold paths with commits of their
+    own. A repository without a pin counts as off pin.
     Where all known commits are right and a retrieved chunk has none, the question is not scored.
     """
 
@@ -155,10 +169,11 @@ class OffPin(Measure):
     needs_commits = True
 
     def value(self, case: Case) -> float | Unscored:
-        if not case.pins:
+        case = case.sided
+        if not case.pinned:
             return Unscored(NO_PIN, of_question=True)
         if not case.touched:
             return _unversioned(case)
-        if any(case.pins.get(repo) != sha for repo, sha in case.touched):
+        if not case.touched <= case.pinned:
             return 1.0
         return _if_all_known(case)

@@ -39,6 +39,7 @@ class EdgeMeasure(Measure):
         """Return the names of the gold paths whose edges the measure requires: of alternatives, the one that counts."""
         if not case.walk_logged:
             return {}
+        case = case.at_sides or case
         items, matched = _compared(case, self.relation, self.boundary, getattr(self, "static", False), self.directed)
         if len(case.gold) == 1:  # as in most questions
             return {"paths": [case.path_name(case.gold[0])] if items(case.gold[0]) else []}
@@ -58,6 +59,7 @@ def edge_recall(
     case: Case, relation: bool, boundary: bool, static: bool = False, directed: bool = True
 ) -> tuple[int, int]:
     """Return (found, required): the required gold edges, each once, and how many of them the traversal contains."""
+    case = case.at_sides or case
     if relation and directed and not static and case.plain:
         if boundary:
             return len(case.common_boundary), len(case.gold_boundary)
@@ -85,7 +87,7 @@ def _compared(
 
 def _share_of_files(case: Case, static: bool) -> float | Unscored:
     """Return the share of the required gold edges with the files of both ends among the evidence files."""
-
+    case = case.at_sides or case
     places = case.places
 
     def items(gold: Gold) -> set[Edge]:
@@ -102,7 +104,10 @@ def _share_of_files(case: Case, static: bool) -> float | Unscored:
 
 def edge_precision(case: Case, relation: bool, boundary: bool, directed: bool = True) -> tuple[int, int, bool]:
     """Return the numbers of distinct traversed edges in gold and in all, and whether gold has an edge."""
+    case = case.at_sides or case
     walked = case.walked_boundary if boundary else case.walked
+    if case.twice:
+        walked = set(walked).difference(case.twice)
     gold = case.gold_boundary if boundary else case.gold_edges
     if relation and directed and not case.untyped:
         return len(case.common_boundary if boundary else case.common), len(walked), bool(gold)

@@ -23,6 +23,7 @@ def missed_edges(case: Case) -> Rows:
     Of alternatives the one that misses the smallest share counts, as in ``EdgeRecall``. A traversal that wasn't logged
     misses nothing.
     """
+    case = case.sided
     went: dict[str, dict[str, None]] = defaultdict(dict)
     for path in case.walked_paths:
         for source, _, target in path:
@@ -43,6 +44,7 @@ def missed_boundaries(case: Case) -> Rows:
 
     Of alternatives the one that misses the smallest share of its boundaries counts, as in ``BoundaryRecall``.
     """
+    case = case.sided
     return [
         {
             "path": path,
@@ -99,6 +101,7 @@ def counted_paths(case: Case, boundaries: bool) -> list[CountedPath]:
     def walked(wanted: set[Edge]) -> set[Edge]:
         return contained(wanted, case.walked, case.untyped)
 
+    case = case.sided
     found: list[CountedPath] = []
     for unit in case.units:
         best = best_alternative(unit, items, walked)

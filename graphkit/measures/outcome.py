@@ -173,7 +173,8 @@ def outcome(case: Case, invalid: str | None = None, decision: Decision | None = 
     undecided = answer.by if answer.right is None else path.reason if isinstance(path, Unscored) else ""
     right = None if isinstance(path, Unscored) else path
     missed = _missed_edges(case) if path is False else ()
-    absent = None if case.absent is None else tuple(sorted(case.absent, key=_in_order))
+    lacking = case.sided.absent
+    absent = None if lacking is None else tuple(sorted(lacking, key=_in_order))
     ids = _missed_ids(case) if invalid is None and case.failure is None and case.chunks_logged else 0
     return Outcome(answer.right, right, stage, undecided, len(missed), ids, missed, absent)
 

@@ -85,6 +85,7 @@ class PathMeasure(Measure):
         return self.relation
 
     def value(self, case: Case) -> float | Unscored:
+        case = case.at_sides or case
         if (
             self.relation
             and self.directed
@@ -283,6 +284,7 @@ def first_divergences(case: Case) -> list[Divergence]:
     """
     if not case.walk_logged:
         return []
+    case = case.at_sides or case
     found = []
     for unit in case.units:
         options = [
@@ -353,7 +355,7 @@ def divergence_at(
         position=position,
         node=source,
         repo=case.places.repo(source),
-        commit=_commit_at(source, walk) or case.pins.get(case.places.repo(source) or ""),
+        commit=_commit_at(source, walk) or case.pin_of(source),
         relation=relation,
         expected=target,
         went_to=turn[2] if turn is not None else None,

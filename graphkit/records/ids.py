@@ -168,10 +168,10 @@ class StatedArtifact(NamedTuple):
 Stated = Mapping[str, Mapping[str, StatedArtifact]]
 
 
-class _Cache(dict[str, T]):
+class NodeCache(dict[str, T]):
     """A bounded cache of what is found for nodes, and whether nothing was found for one of them so far."""
 
-    def __init__(self, find: Callable[[str], T], most: int) -> None:
+    def __init__(self, find: Callable[[str], T], most: int = 20_000) -> None:
         super().__init__()
         self.lacks = False
         self._find = find
@@ -250,16 +250,16 @@ class Places:
         return self._stated()
 
     @cached_property
-    def _found(self) -> _Cache[str | None]:
-        return _Cache(self.repositories.of, 100_000)
+    def _found(self) -> NodeCache[str | None]:
+        return NodeCache(self.repositories.of, 100_000)
 
     @cached_property
-    def _files(self) -> _Cache[str]:
-        return _Cache(self._file_of, 20_000)
+    def _files(self) -> NodeCache[str]:
+        return NodeCache(self._file_of)
 
     @cached_property
-    def _names(self) -> _Cache[tuple[str, ...]]:
-        return _Cache(self._names_of, 20_000)
+    def _names(self) -> NodeCache[tuple[str, ...]]:
+        return NodeCache(self._names_of)
 
     def __getstate__(self) -> dict[str, object]:
         # The repositories go along: reading them again takes longer.

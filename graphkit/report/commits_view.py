@@ -57,6 +57,7 @@ def incoherent_pairs(case: Case) -> list[tuple[list[Version], str, int]]:
 
     The pairs with unknown commits are one entry, with all these commits, before the others.
     """
+    case = case.sided
     if not case.commits or all(version.sha is None for version in case.versions):
         return []
     found: list[tuple[list[Version], str, int]] = []

@@ -326,7 +326,7 @@ def _describe(
 ) -> _Description:
     """Describe one question; without ``gold``, leave out what is the same for every run."""
     question = case.question
-    compared = aligned_with_gold(case) if undirected else case
+    compared = (aligned_with_gold(case) if undirected else case).sided
     column = column_of(compared, invalid, undirected)
     shown, flags, found, required = detail(compared, values, invalid, column)
     judged = outcome(case, invalid)

@@ -65,8 +65,8 @@ def _node(
     case: Case, node: str, longer: Mapping[str, str], shas: list[str], marks: list[str], commits: Commits
 ) -> dict[str, Any]:
     repo = case.places.repo(node) or ""
-    pin = case.pins.get(repo)
-    pinned = "" if not case.pins or shas.count(pin or "") == len(shas) else "off pin"
+    pin = case.pin_of(node)
+    pinned = "" if not case.pinned or shas.count(pin or "") == len(shas) else "off pin"
     if not shas and pin:
         shas, pinned = [pin], "pinned"
     found: dict[str, Any] = {"id": visible(node)}
@@ -82,7 +82,7 @@ def _node(
         found["pin"] = pinned
     if marks:
         found["marks"] = marks
-    if rank := case.ranks.get(node, 0):
+    if rank := case.rank_of(node):
         found["rank"] = rank
     if node in longer:
         found["name"] = visible(longer[node])

@@ -190,6 +190,7 @@ def packed(part: Backbone | Column) -> bytes:
 
 def backbone_of(case: Case) -> Backbone:
     """Return the gold paths of a question."""
+    case = case.sided
     ids = {node: number for number, node in enumerate(_nodes(case))}
     units = {id(gold): number for number, unit in enumerate(case.units) for gold in unit}
     return Backbone(
@@ -245,6 +246,7 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
     undirected
         Leave out what needs directions: where the walk turned or stopped, and its order.
     """
+    case = case.sided
     state = _state(case, invalid)
     counts = {id(path.gold) for path in counted_paths(case, boundaries=False)}
     # Nothing is required of some units: all their paths are shown as what they are, optional.
@@ -271,7 +273,7 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
     return Column(
         state=state,
         marks=tuple(marks),
-        ranks=tuple(case.ranks.get(node, 0) if case.chunks_logged else -1 for node in nodes),
+        ranks=tuple((case.rank_of(node) or 0) if case.chunks_logged else -1 for node in nodes),
         clashes=_clashes(case, nodes),
         counted=counted,
         in_order=tuple(undirected or in_order(case, gold) for gold in case.gold),

@@ -58,9 +58,8 @@ def measure_values(
 def relation_counts(store: Store, run: str, questions: Sequence[str]) -> RelationCounts:
     """Return how many edges of a run in the graph are compared without relation or direction, over some questions."""
     rows = read_questions(store, "read/relation_counts", questions, {"run": run})
-    return RelationCounts.total(
-        RelationCounts(*(int(str(row[name])) for name in ("edges", "without", "directionless"))) for row in rows
-    )
+    names = ("edges", "without", "directionless", "unversioned")
+    return RelationCounts.total(RelationCounts(*(int(str(row[name])) for name in names)) for row in rows)
 
 
 def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure], keep_rows: bool = True) -> Evaluation:
@@ -71,12 +70,14 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
     invalid = invalid_questions(store, dataset)
     totals = Totals(len(measures), invalid.values())
     rows: list[Row] = []
-    typed = [index for index, measure in enumerate(measures) if measure.compares_relations]
-    if typed or any(getattr(measure, "directed", False) for measure in measures):
+    typed = any(measure.compares_relations for measure in measures)
+    comparing = [index for index, measure in enumerate(measures) if measure.compares_edges]
+    if comparing:
         valid = [one for questions in question_ranges(store, dataset) for one in questions if one not in invalid]
         counts = relation_counts(store, run, valid)
         edges = (counts.edges, counts.without) if typed else (0, 0)
-        totals.count_relations(*edges, counts.directionless)
+        directed = typed or any(getattr(measure, "directed", False) for measure in measures)
+        totals.count_relations(*edges, counts.directionless if directed else 0, counts.unversioned)
     for questions in question_ranges(store, dataset):
         columns = [_range_values(store, dataset, run, measure, questions, invalid) for measure in measures]
         answers = list(read_questions(store, "read/answers", questions, {"run": run}))
@@ -87,7 +88,7 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
             totals.add_values(index, [value for value in column.values() if not isinstance(value, Unscored)])
             totals.add_unscored(index, column.values())
         strict: dict[str, list[tuple[str, float]]] = {}
-        for index in typed if totals.edges_without_relation else ():
+        for index in comparing if totals.edges_without_relation or totals.unversioned else ():
             found = _range_values(store, dataset, run, measures[index], questions, invalid, strict=True)
             for name, value in found.items():
                 before = columns[index][name]

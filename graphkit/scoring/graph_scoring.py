@@ -36,7 +36,7 @@ from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.evaluate_shards import score_shards
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Kept, Row
-from graphkit.scoring.run_pass import RunPass, invalid_by_files
+from graphkit.scoring.run_pass import RunPass, invalid_by_files, reads_commits
 from graphkit.scoring.run_shards import RunShards
 from graphkit.scoring.selection import Selection
 
@@ -108,7 +108,7 @@ class GraphScoring:
             result = dataclasses.replace(result, kept=Kept(records.part.rule, len(records.part.questions)))
         if options.keep_rows:
             only = None if records.part is None else records.part.questions
-            histories = {str(measure): history for measure in self.measures if measure.needs_commits}
+            histories = {str(one): history for one in self.measures if reads_commits(run.dataset, [one])}
             grades = grades_of_answers(store, result.run, without=result.measures)
             result = result.with_grades(grades)
             rows = (row.graded(grades.get(row.question, ())) for row in _rows(run, result)) if not result.rows else None
@@ -131,7 +131,7 @@ class GraphScoring:
         loading = Problems(self.problems.on_error, strict=self.problems.strict)
         partial = ensure_loaded(store, dataset, loading, self.progress, partial=self.selection is not None)
         self.problems.merge(loading.without(dataset.question_places()))
-        needed = partial or any(measure.needs_commits for measure in self.measures)
+        needed = partial or reads_commits(dataset, self.measures)
         places = dataset.places()
         commits = commit_graph(store, dataset.name, dataset.artifact_commits(places)) if needed else CommitGraph()
         commits.places = places

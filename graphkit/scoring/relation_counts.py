@@ -1,8 +1,8 @@
-"""Counts of the edges that were compared without their relation or direction, and their effect on gates."""
+"""Counts of the edges that were compared without relation, direction or commit, and their effect on gates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from graphkit.records.words import counted
 
 #: Why a gate on a measure that compares relations fails.
 NEVER_LOGGED = "never logged relations; `--untyped` compares without them"
+
+#: The names of the counts in JSON.
+_NAMES = ("edges", "without_relation", "without_direction", "without_commit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +28,15 @@ class RelationCounts:
         How many of them have no relation. A measure compares these by their ends alone.
     directionless
         The number of distinct edges whose log has lost their direction, which then is gold's.
+    unversioned
+        The number of distinct edges that name no commit, in questions whose gold paths have commits of their own. They
+        match on any side.
     """
 
     edges: int = 0
     without: int = 0
     directionless: int = 0
+    unversioned: int = 0
 
     @classmethod
     def total(cls, counts: Iterable[RelationCounts]) -> RelationCounts:
@@ -39,7 +46,13 @@ class RelationCounts:
             sum(one.edges for one in every),
             sum(one.without for one in every),
             sum(one.directionless for one in every),
+            sum(one.unversioned for one in every),
         )
+
+    @classmethod
+    def of_json(cls, counts: Mapping[str, int]) -> RelationCounts:
+        """Return counts from :meth:`as_json`."""
+        return cls(*(counts.get(name, 0) for name in _NAMES))
 
     @property
     def never(self) -> bool:
@@ -50,6 +63,11 @@ class RelationCounts:
     def partly(self) -> bool:
         """Whether the run logs some relations: at a gate, an edge without one then matches nothing."""
         return 0 < self.without < self.edges
+
+    @property
+    def stricter(self) -> bool:
+        """Whether some edges that count in a mean match nothing at a gate."""
+        return self.partly or self.unversioned > 0
 
     @property
     def sentence(self) -> str:
@@ -63,11 +81,17 @@ class RelationCounts:
 
     @property
     def sentences(self) -> list[str]:
-        """What was compared without a relation, and without a direction; empty if nothing was."""
-        if not self.directionless:
-            return [self.sentence] if self.without else []
-        direction = f"{counted(self.directionless, 'edge')} logged without a direction: compared in that which gold has"
-        return [*([self.sentence] if self.without else []), direction]
+        """What was compared without a relation, a direction, or a commit; empty if nothing was."""
+        found = [self.sentence] if self.without else []
+        if self.directionless:
+            lost = counted(self.directionless, "edge")
+            found.append(f"{lost} logged without a direction: compared in that which gold has")
+        if self.unversioned:
+            bare = counted(self.unversioned, "edge")
+            found.append(
+                f"{bare} of questions about several versions compared without a commit; at gates these match nothing"
+            )
+        return found
 
     def refused(self, measure: str) -> str:
         """Return why a gate on a measure fails whatever its value; an empty text if it doesn't."""
@@ -75,5 +99,5 @@ class RelationCounts:
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts by name."""
-        found = {"edges": self.edges, "without_relation": self.without}
-        return found | ({"without_direction": self.directionless} if self.directionless else {})
+        counts = dict(zip(_NAMES, (self.edges, self.without, self.directionless, self.unversioned), strict=True))
+        return {name: count for name, count in counts.items() if count or name in _NAMES[:2]}

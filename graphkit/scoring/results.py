@@ -521,7 +521,7 @@ class Evaluation:
                 counted_value(value, least, how) if isinstance(value, str) else value
                 for value, least in zip(row.values, worst, strict=True)
             ]
-            for name, value in row.strict if self.relations.partly else ():
+            for name, value in row.strict if self.relations.stricter else ():
                 values[names.index(name)] = value
             for place, of_given in strict.items():
                 values[place] = of_given.get(row.question, values[place])
@@ -534,7 +534,7 @@ class Evaluation:
         given = [score for score in self.given if score.measure == measure]
         if given:
             return {score.question: score.strict_value for score in given if score.strict_value is not None}
-        if not self.relations.partly:
+        if not self.relations.stricter:
             return {}
         return {row.question: value for row in self.rows for name, value in row.strict if name == measure}
 

@@ -241,7 +241,7 @@ class ResultsFolder:
             warnings=tuple(summary["warnings"]),
             gold_hash=summary["gold_hash"],
             failed_as=summary["failed_as"],
-            relations=RelationCounts(*summary.get("relations", {}).values()),
+            relations=RelationCounts.of_json(summary.get("relations", {})),
         )
 
     def problems(self) -> Iterator[dict[str, Any]]:

@@ -148,11 +148,16 @@ class RunPass:
         return dataclasses.replace(result, known=known)
 
 
+def reads_commits(dataset: Dataset, measures: Iterable[Measure]) -> bool:
+    """Return whether measures need the commits: those of versions do, and those of edges if gold paths have some."""
+    return any(one.needs_commits or (one.compares_edges and dataset.has_sides) for one in measures)
+
+
 def known_from_files(
     dataset: Dataset, measures: Iterable[Measure], problems: Problems
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
-    needed = any(measure.needs_commits for measure in measures)
+    needed = reads_commits(dataset, measures)
     commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(places=dataset.places())
     return commits, invalid_by_files(dataset, commits, problems)
 

@@ -137,14 +137,15 @@ class Scorer:
         #: The wanted ids that no question had so far.
         self.wanted = set(job.wanted)
         # Most runs need few of these, and each costs every question a little.
-        self.typed = [(index, one) for index, one in enumerate(job.measures) if one.compares_relations]
+        self.typed = job.relations or any(one.compares_relations for one in job.measures)
+        self.comparing = [(index, one) for index, one in enumerate(job.measures) if one.compares_edges]
         self.detailed = [
             (str(one), one)
             for one in job.detailed or ()
             if type(one).details is not Measure.details and not one.is_custom()
         ]
         needed: dict[Observer, bool] = {
-            self._compare_strictly: job.relations or bool(self.typed),
+            self._compare_strictly: self.typed or bool(self.comparing),
             self._count_granularity: job.granularity,
             self._note_symbol_match: any(isinstance(measure, SymbolRecall) for measure in job.measures),
             self._look_for_wanted: bool(job.wanted),
@@ -274,16 +275,17 @@ class Scorer:
         return True
 
     def _compare_strictly(self, case: Case, values: Sequence[float | Unscored], invalid: str | None) -> None:
-        """Count edges without a relation, and note what each measure would be if these matched nothing."""
+        """Count edges without a relation or a commit, and note what each measure would be if these matched nothing."""
         self.strict = ()
         if invalid is not None or case.failure is not None:
             return
-        edges, without = case.without_relation
-        self.totals.count_relations(edges, without)
-        if not without:
+        edges, without = case.without_relation if self.typed else (0, 0)
+        bare = case.sided.bare
+        self.totals.count_relations(edges, without, unversioned=bare)
+        if not (without or bare):
             return
         found = []
-        for index, measure in self.typed:
+        for index, measure in self.comparing:
             value = values[index]
             strict = value if isinstance(value, Unscored) else measure.value(case.strict)
             if isinstance(value, float | int) and isinstance(strict, float | int) and value != strict:
@@ -365,7 +367,7 @@ class Scorer:
     def _note(self, case: Case, number: int) -> None:
         """Report the oddities of a record that can still be scored."""
         where = f"{self.answers.path}:{number}"
-        if case.repeats:
+        if case.repeats and len(case.sided.versions) < len(case.chunks):
             what = "the ranking holds an id more than once; each counts at its first rank"
             self.problems.note(Problem(where, what, record=case.question.id))
         for path, what in case.misplaced:

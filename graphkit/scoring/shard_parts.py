@@ -26,7 +26,7 @@ _LENGTH = 8
 #: The sums that parts hold. Usage goes to the disk, and the driver counts reasons in the order of the questions.
 _SENT = (
     *("parts", "squares", "scored", "left", "strict", "questions", "failed", "missing", "no_answer"),
-    *("without_commit", "commit_of_artifact", "edges", "edges_without_relation", "directionless"),
+    *("without_commit", "commit_of_artifact", "edges", "edges_without_relation", "directionless", "unversioned"),
     *("cut", "cut_example"),
 )
 
@@ -98,6 +98,7 @@ def grouped_summaries(
         found[by] = {}
         for label, one in sorted(labelled.items()):
             one.edges, one.edges_without_relation = whole.edges, whole.edges_without_relation  # as gates take all
+            one.unversioned = whole.unversioned
             found[by][label] = {name: summary.within(of_all[name]) for name, summary in one.summaries(measures).items()}
     return found
 

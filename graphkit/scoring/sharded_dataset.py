@@ -63,6 +63,11 @@ class ShardedDataset(Dataset):
         """The folder or the URL, by which it is found again."""
         return super().place if self._remote is None else str(self._remote)
 
+    @property
+    def has_sides(self) -> bool:
+        """True: which shards hold such paths isn't known before all are read."""
+        return True
+
     def question_blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the questions as they are stored, one shard after the other."""
         return blocks_of(self.shards)

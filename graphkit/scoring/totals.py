@@ -37,7 +37,7 @@ class Totals:
         self.left = [Left()] * count
         self.questions = self.failed = self.missing = self.no_answer = 0
         self.without_commit = self.commit_of_artifact = 0
-        self.edges = self.edges_without_relation = self.directionless = 0
+        self.edges = self.edges_without_relation = self.directionless = self.unversioned = 0
         #: By how much strict comparison of relations changes the sum of each measure, in exact parts.
         self.strict: list[list[float]] = [[] for _ in range(count)]
         #: How many retrieved ids are finer or coarser than relevant ones, in questions without a hit; and an example.
@@ -71,11 +71,12 @@ class Totals:
         self.without_commit += lacking
         self.commit_of_artifact += of_artifact
 
-    def count_relations(self, edges: int, without: int, directionless: int = 0) -> None:
-        """Count edges that are compared with gold that names relations, those without one, and without a direction."""
+    def count_relations(self, edges: int, without: int, directionless: int = 0, unversioned: int = 0) -> None:
+        """Count edges compared with gold that names relations, and those without one, a direction, or a commit."""
         self.edges += edges
         self.edges_without_relation += without
         self.directionless += directionless
+        self.unversioned += unversioned
 
     def count_cut(self, how: str, example: str) -> None:
         """Count a retrieved id that is cut otherwise than a relevant one, and keep the first example by its text."""
@@ -97,8 +98,8 @@ class Totals:
 
     @property
     def relations(self) -> RelationCounts:
-        """The number of edges that were compared without their relation or direction."""
-        return RelationCounts(self.edges, self.edges_without_relation, self.directionless)
+        """The number of edges that were compared without their relation, direction or commit."""
+        return RelationCounts(self.edges, self.edges_without_relation, self.directionless, self.unversioned)
 
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
@@ -112,7 +113,7 @@ class Totals:
         self.missing += other.missing
         self.no_answer += other.no_answer
         self.count_without_commit(other.without_commit, other.commit_of_artifact)
-        self.count_relations(other.edges, other.edges_without_relation, other.directionless)
+        self.count_relations(other.edges, other.edges_without_relation, other.directionless, other.unversioned)
         self.strict = [exact_parts(first + second) for first, second in zip(self.strict, other.strict, strict=True)]
         self.cut.update(other.cut)
         self.cut_example = min(filter(None, (self.cut_example, other.cut_example)), default="")
@@ -122,10 +123,10 @@ class Totals:
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""
-        partly = self.relations.partly
+        stricter = self.relations.stricter
         columns = zip(names, self.parts, self.scored, self.left, self.strict, strict=True)
         return {
-            name: Summary.of(name, parts, scored, self.questions, left, strict=strict if partly else ())
+            name: Summary.of(name, parts, scored, self.questions, left, strict=strict if stricter else ())
             for name, parts, scored, left, strict in columns
         }
 

@@ -17,6 +17,7 @@ from graphkit.graph.commit_names import CommitNames
 from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.runs import RECORDS, RunLoad
 from graphkit.graph.writing import batched
+from graphkit.measures.case import Case
 from graphkit.plugins.bulk.bulk_datasets import DatasetElements
 from graphkit.records.progress import expect
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -50,7 +51,7 @@ class RunElements:
         run, failed, is_open, directionless, answers = None, 0, False, False, range(0)
         for batch in batched(self._usable(run_file, seen, problems), RECORDS):
             run = self._one_run(run_file, run, batch)
-            fresh = [to_rows.answer_row(answer, name, self.dataset.places, self._gold(answer)) for answer in batch]
+            fresh = [self._row(answer) for answer in batch]
             failed += sum(answer.error is not None for answer in batch)
             is_open = is_open or any(row["open"] for row in fresh)
             directionless = directionless or any(map(to_rows.has_directionless, batch))
@@ -84,6 +85,23 @@ class RunElements:
         self.elements.relate(("OVER", "Run", "Dataset"), number, self.dataset.number)
         self._produce(number, answers)
         return RunLoad(run, len(seen), 0)
+
+    def _row(self, answer: AnswerStruct) -> dict[str, Any]:
+        name, places = self.dataset.dataset.name, self.dataset.places
+        row = to_rows.answer_row(answer, name, places, self._gold(answer))
+        if (question := self._sided.get(answer.question_id)) is not None:
+            self.names.commits.places = places
+            walks = to_rows.sided_walks(Case(question, answer, self.names.commits), name)
+            for path, lists in zip(row["paths"], walks, strict=True):
+                path["properties"] |= lists
+        return row
+
+    @cached_property
+    def _sided(self) -> dict[str, QuestionStruct]:
+        """The questions with gold paths that have commits of their own."""
+        if not self.dataset.dataset.has_sides:
+            return {}
+        return {name: one for name, one in self._questions.items() if any(path.commits for path in one.paths)}
 
     def _gold(self, answer: AnswerStruct) -> QuestionStruct | None:
         """Return the question of an answer whose log has lost the direction of an edge."""

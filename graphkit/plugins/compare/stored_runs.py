@@ -118,7 +118,7 @@ def _with_relations(
     """Return a run with its edges without a relation, and the values that differ where these match nothing."""
     typed = [own for name in one.values if (own := known_measure(name)) is not None and own.compares_relations]
     counts = relation_counts(store, one.run, valid) if typed else RelationCounts()
-    for measure in typed if counts.partly else ():
+    for measure in typed if counts.stricter else ():
         column = measure_values(store, dataset, one.run, measure, invalid, strict=True)
         held = one.values[str(measure)]
         one.strict[str(measure)] = {

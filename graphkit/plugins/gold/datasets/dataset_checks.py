@@ -244,7 +244,8 @@ def _unknown_commits(questions: Iterable[QuestionStruct], commits: CommitGraph) 
     """Yield a warning for each annotated commit that commits.jsonl lacks: gold can't be checked against it."""
     listed = {repo for (repo, _), commit in commits.commits.items() if commit is not None}
     for question in questions:
-        for repo, name in sorted(question.commits.items()):
+        of_paths = (pair for path in question.paths for pair in path.commits.items())
+        for repo, name in sorted({*question.commits.items(), *of_paths}):
             meant = commits.meant(repo, name)
             if repo in listed and (repo, meant.sha) not in commits.commits:
                 why = f" ({meant.ambiguous})" if meant.ambiguous is not None else ""
