@@ -191,7 +191,7 @@ class GoldCheck:
                     yield max((reason for reason in reasons if reason), key=lambda reason: reason[0])[1]
 
     def _is_read_at(self, commits: Mapping[str, str], step: StepStruct, graph: _Graph) -> bool:
-        """Return whether a graph has read the ends of a step at commits, as far as these name their repositories."""
+        """Return whether a graph has read the ends of a step at some commits, as far as these name repositories."""
         for node in (step.source, step.target):
             repo = self.commits.places.repo(node) or ""
             if (wanted := commits.get(repo)) is not None:

@@ -119,8 +119,6 @@ class Case:
         The rank of each retrieved id that is relevant, with the sum of the gains that it brings; and the gains of the
         best order. They are ``hits`` and ``gains``, unless an id may bring several
         (:func:`~graphkit.measures.containment.by_containment`).
-    at_sides
-        The case of :attr:`sided` if there is one, else None.
     twice, bare, mixed
         Only a case with sides has some: traversed edges that don't count beside the others, the number of those that
         name no commit, and those whose ends lie on different sides.
@@ -321,13 +319,6 @@ class Case:
 
     def _read_gold(self) -> None:
         self.gold = gold = [Gold(path, self._had(path)) for path in self.question.paths if path.steps]
-        self.at_sides = None
-        for one in self.question.paths:
-            if one.commits and one.steps:
-                from graphkit.measures.sides import SidedCase
-
-                self.at_sides = SidedCase(self)
-                break
         if len(gold) == 1:
             self.units = [gold]
             self.gold_edges = gold[0].needed if gold[0].has_no_optional else set(gold[0].edges)
@@ -344,10 +335,19 @@ class Case:
         self._gold_typed = all_typed(self.gold_edges)
 
     gold: list[Gold] = filled_by(_read_gold)
-    at_sides: Case | None = filled_by(_read_gold)
     units: list[list[Gold]] = filled_by(_read_gold)
     gold_edges: set[Edge] = filled_by(_read_gold)
     _gold_typed: bool = filled_by(_read_gold)
+
+    @lazy
+    def at_sides(self) -> Case | None:
+        """The case of :attr:`sided` if there is one, else None."""
+        for path in self.question.paths:
+            if path.commits and path.steps:
+                from graphkit.measures.sides import SidedCase
+
+                return SidedCase(self)
+        return None
 
     @property
     def sided(self) -> Case:

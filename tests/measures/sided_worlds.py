@@ -22,7 +22,10 @@ Side = tuple[tuple[str, str], ...]
 
 
 def world(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a question, of which at least one path has commits, and a record."""
+    """Return a question, of which at least one path has commits, and a record.
+
+    From seed 1,000 on, some traversed edges have no direction: theirs is that of gold.
+    """
     chance = random.Random(seed)
 
     def commit(node: str) -> str | None:
@@ -57,6 +60,8 @@ def world(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
             source, relation, target = chance.choice(edges) if chance.random() < 0.8 else edge()
             step = {"source": source, "relation": relation, "target": target, "path": number, "position": position}
             step |= {"source_commit": commit(source), "target_commit": commit(target)}
+            if seed >= 1000 and chance.random() < 0.15:
+                step["directed"] = False
             walked.append({name: value for name, value in step.items() if value is not None})
     chunks = [{"id": node, "commit": commit(node)} for node in chance.choices(NODES, k=chance.randint(0, 5))]
     record = {"run": "r", "question_id": question["id"], "traversal": walked, "answer": "."}

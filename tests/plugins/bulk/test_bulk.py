@@ -66,6 +66,12 @@ def odd_dataset(folder: Path) -> list[Path]:
         {"id": "q1", **texts, "paths": [{"steps": [edge, bare]}, {"steps": [bare]}], "stack": "s1"},
         {"id": "q2", "question": "?", "relevant": {"api:a.py#f": 2.5, "x": -1}, "commits": {"api": SHA}},
         {"id": "q3", "question": "no gold", "expected_tool_calls": [{"name": "grep"}, {"name": "ls", "arguments": {}}]},
+        # Two versions: the walk is at one of them, or says none.
+        {
+            "id": "q4",
+            "question": "what changed?",
+            "paths": [{"commits": {"api": tag}, "steps": [edge, bare]} for tag in ("v1", OTHER)],
+        },
     ]
     commits: list[dict[str, Any]] = [
         {"repo": "api", "sha": SHA, "tag": "v1", "committed_at": "2026-01-02T03:04:05.678+02:00", "parents": [OTHER]},
@@ -108,6 +114,7 @@ def odd_dataset(folder: Path) -> list[Path]:
         {"question_id": "q1", "answer": "yes", "retrieved": chunks, "traversal": walk, "tool_calls": calls},
         {"question_id": "q2", "retrieved": chunks[2:], "traversal": [], "citations": ["x"], "latency_ms": 3, "cost": 1},
         {"question_id": "q3", "error": "down"},
+        {"question_id": "q4", "traversal": walk},
     ]
     runs = [folder / "runs" / "one.jsonl", folder / "runs" / "two.jsonl"]
     runs[0].parent.mkdir()
