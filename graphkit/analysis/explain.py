@@ -181,6 +181,9 @@ def _invented_edge(row: Failure) -> str:
     return f"walked an edge that doesn't exist: {edge_in_words(row)}"
 
 
+#: The kind of edges between two versions.
+MIXED = "mixed-edges"
+
 #: The sentences on the core's own kinds.
 SENTENCES: dict[str, Callable[[Failure], str]] = {
     "failed-questions": _failed,
@@ -200,7 +203,7 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "right-answer-wrong-path": _lucky,
     "wrong-repositories": _wrong_repository,
     "incoherent-pairs": _incoherent,
-    "mixed-edges": _mixed_edge,
+    MIXED: _mixed_edge,
     "unknown-commits": _unknown_commit,
 }
 

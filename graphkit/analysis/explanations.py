@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.analysis.causes import RIGHT_ANSWER, ROOM, WRONG_ANSWER, Cause, causes_of, whole_walk
-from graphkit.analysis.explain import TurnKind, sentence, sentences
+from graphkit.analysis.explain import MIXED, TurnKind, sentence, sentences
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.question_evidence import (
     LOST,
@@ -274,7 +274,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         unretrieved=cut(_lacking(evidence)),
         claims=cut(_claims(evidence, place)),
         relevance=cut(sentence(LOST, row) for row in evidence.falls if LOST in sentences()),
-        conflicts=cut(map(_conflict, evidence.conflicts)) if evidence.scored else (),
+        conflicts=cut([*map(_conflict, evidence.conflicts), *_mixed(evidence)]) if evidence.scored else (),
         files=cut(_missing_files(evidence)),
         error=None if error is None else _cut(error, 2 * room),
         query=query,
@@ -370,6 +370,13 @@ def _wrong(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
     return [*walk, *parts, *dict.fromkeys(_grade_in_words(by) for by in wrong)]
 
 
+def _mixed(evidence: QuestionEvidence) -> list[str]:
+    """Return the traversed edges between two versions of a question that is about several."""
+    steps = evidence.case.sided.mixed
+    rows = [{name: getattr(step, name) for name in step.__struct_fields__} for step in steps]
+    return [sentence(MIXED, row) for row in rows]
+
+
 def _wrong_beside_the_walk(evidence: QuestionEvidence) -> list[str]:
     parts = []
     if lacking := len(_lacking(evidence)):
@@ -379,6 +386,8 @@ def _wrong_beside_the_walk(evidence: QuestionEvidence) -> list[str]:
         parts.append(f"{missing} of {files} {_be(missing)} not among the files of the record")
     if pairs := len(evidence.conflicts):
         parts.append(f"{counted(pairs, 'pair')} of conflicting commits")
+    if mixed := len(evidence.case.sided.mixed):
+        parts.append(f"{counted(mixed, 'edge')} from one version into another")
     if bare := sum(row["support"] == "UNSUPPORTED" for row in evidence.claims):
         parts.append(f"nothing retrieved supports {counted(bare, 'claim')}")
     return parts

@@ -203,8 +203,9 @@ def file_failures(
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``over-refusals``,
         ``answered-unanswerable``, ``invented-edges``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
         ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``, ``edges-absent``,
-        ``missed-passages``, ``incoherent-pairs``, and of the verdicts beside the run ``unsupported-claims``,
-        ``false-claims``, ``missing-claims``, ``claims-by-boundary``, ``claims-by-relation`` and ``relevance-lost``.
+        ``missed-passages``, ``incoherent-pairs``, ``mixed-edges``, and of the verdicts beside the run
+        ``unsupported-claims``, ``false-claims``, ``missing-claims``, ``claims-by-boundary``, ``claims-by-relation`` and
+        ``relevance-lost``.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit

@@ -14,7 +14,7 @@ from graphkit.records.words import shown
 from graphkit.scoring.reason_counts import Left, count_reasons
 
 #: How a gate counts edges in a run that logs relations for some of them.
-STRICT = "edges without a relation matching nothing"
+STRICT = "edges without a relation or commit matching nothing"
 
 #: No question is left without a value.
 NONE_LEFT = Left()
@@ -188,7 +188,7 @@ class Summary:
         >>> Summary.of("EdgeRecall", [10.0], 10, 20, Left(not_logged=10)).in_words()
         '0.5000 with 10 not logged as 0; 1.0000 over the 10 logged'
         >>> Summary.of("EdgeRecall", [4.0], 4, 4, strict=[-2.0]).in_words()
-        '0.5000 with edges without a relation matching nothing (1.0000 with any match)'
+        '0.5000 with edges without a relation or commit matching nothing (1.0000 with any match)'
         """
         if self.strict is None:
             return self._in_words(failed_as, interval)
@@ -295,7 +295,7 @@ def scored_in_words(summary: Summary, failed_as: CountedAs, interval: str = "") 
     >>> scored_in_words(Summary.of("EdgeRecall", [28.0], 28, 30), "worst")
     '28/30 scored (bounds 0.93-1.00)'
     >>> scored_in_words(Summary.of("EdgeRecall", [4.0], 4, 4, strict=[-2.0]), "worst", " [0.1000, 0.9000]")
-    '4/4; 0.5000 [0.1000, 0.9000] with edges without a relation matching nothing'
+    '4/4; 0.5000 [0.1000, 0.9000] with edges without a relation or commit matching nothing'
     """
     counts = f"{summary.scored}/{summary.total}"
     if summary.zeros(failed_as):

@@ -105,7 +105,8 @@ def test_a_run_with_some_relations(place: tuple[str, ...], world: Path) -> None:
     summary = found["measures"]["EdgeRecall"]
     assert (summary["mean"], summary["strict"], summary["with_failed"]) == (0.75, 0.25, 0.25)
     assert found["relations"] == {"edges": 20, "without_relation": 10}
-    what = "EdgeRecall is 0.2500 with edges without a relation matching nothing (0.7500 with any match), under 0.7"
+    how = "edges without a relation or commit matching nothing (0.7500 with any match)"
+    what = f"EdgeRecall is 0.2500 with {how}, under 0.7"
     assert found["gates"][0]["what"] == what
     assert "10 of 20 edges compared without their relation" in "".join(found["warnings"])
     evaluated(world, "partly", "--fail-under", "EdgeRecall=0.25", *place, code=0)
@@ -316,7 +317,7 @@ def test_score_files_keep_the_strict_values(ending: str, storefront: list[graphk
     assert {one["run"] for one in found if one["strict"] is not None} == {"partly"}
     assert {one["run"] for one in found if one["untyped"]} == {"untyped"}
     said = inside("summarize", path.name, cwd=tmp_path, env={"COLUMNS": "250"}, code=0).out
-    assert "with edges without a relation matching nothing" in said
+    assert "with edges without a relation or commit matching nothing" in said
     assert "never logged relations" in said
 
 
@@ -361,12 +362,15 @@ def test_each_output_names_both_values(world: Path) -> None:
     """Terminal, Markdown and JUnit name the value at gates with its interval, and the mean."""
     done = evaluated(world, "partly", "--full", code=0)
     assert "10/10; 0.2500 [" in done.out
-    assert "] with edges without a relation matching nothing" in " ".join(done.out.split())
+    assert "] with edges without a relation or commit matching nothing" in " ".join(done.out.split())
     brief = evaluated(world, "partly", code=0).out
     assert "EdgeRecall 0.25 [" in brief
     assert "at gates (0.75 with any match)" in brief
     evaluated(world, "partly", "-o", "r.md", "-o", "r.xml", code=0)
-    assert "0.7500 (10/10; 0.2500 with edges without a relation matching nothing)" in (world / "r.md").read_text()
+    assert (
+        "0.7500 (10/10; 0.2500 with edges without a relation or commit matching nothing)"
+        in (world / "r.md").read_text()
+    )
     held = (world / "r.xml").read_text()
     assert "0.2500 [" in held
-    assert "] with edges without a relation matching nothing (0.7500 with any match)" in held
+    assert "] with edges without a relation or commit matching nothing (0.7500 with any match)" in held

@@ -148,6 +148,24 @@ def test_two_versions(store: Store, login: Path) -> None:
 
 
 @pytest.mark.newest
+def test_an_edge_between_two_versions_is_named(store: Store, login: Path) -> None:
+    """On both databases, `why` and the query name a mixed edge, from the file and from the graph."""
+    run = login / "runs" / "careless.jsonl"
+    [record] = read_jsonl(run)
+    step = {"source": "api:auth.py", "relation": "VERIFIES", "target": "api:token.py"}
+    record["traversal"].append({**step, "source_commit": "v1.0.0", "target_commit": "v2.0.0", "path": 1})
+    write_jsonl(run, [record])
+    graphkit.evaluate(run, measures=["EdgeRecall"], store=store)
+    row = {"question": "two-versions", **step, "source_commit": "v1.0.0", "target_commit": "v2.0.0"}
+    words = "walked from one version into another: api:auth.py at v1.0.0 -VERIFIES-> api:token.py at v2.0.0"
+    for found in (graphkit.failures(store, "careless", "mixed-edges"), graphkit.file_failures(run, "mixed-edges")):
+        assert [*found] == [row]
+    for told in (graphkit.why(run, "two-versions"), graphkit.why("careless", "two-versions", store=store)):
+        assert told.conflicts == (words,)
+        assert "1 edge from one version into another" in told.verdict
+
+
+@pytest.mark.newest
 def test_gold_that_changes_later(store: Store, login: Path) -> None:
     """A run that is in the graph is compared by the gold of now: other versions, none, and these again."""
     run = login / "runs" / "careless.jsonl"

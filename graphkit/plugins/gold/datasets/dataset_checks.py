@@ -198,10 +198,14 @@ def _fields(question: QuestionStruct) -> Iterator[Flaw]:
 def _absent(questions: Sequence[QuestionStruct]) -> Iterator[Flaw]:
     """Yield a note for each field that some questions do without."""
     for name, what, so in _OPTIONAL:
-        without = sum(not getattr(one, name) and (name != "commits" or not one.stack) for one in questions)
+        without = sum(not getattr(one, name) and (name != "commits" or not _is_pinned(one)) for one in questions)
         if without:
             which = "no question has" if without == len(questions) else f"{without} of {len(questions)} questions lack"
             yield Flaw("field", "note", f"{which} {what}: {so}")
+
+
+def _is_pinned(question: QuestionStruct) -> bool:
+    return bool(question.stack) or any(path.commits for path in question.paths)
 
 
 def _duplicates(questions: Iterable[QuestionStruct]) -> Iterator[Flaw]:
