@@ -94,6 +94,19 @@ CREATE CONSTRAINT stack_key IF NOT EXISTS FOR (s:Stack) REQUIRE s.key IS UNIQUE;
 //   source STRING: What says so.
 CREATE CONSTRAINT deployment_key IF NOT EXISTS FOR (d:Deployment) REQUIRE d.key IS UNIQUE;
 
+// (:Principal) Who asks questions, and what it may read.
+//   dataset STRING: The dataset whose rules say so.
+//   name STRING: Its name.
+//   allow LIST<STRING>: The patterns of what it may read, those of repositories and relations as JSON.
+//   deny LIST<STRING>: The patterns of what it may not read all the same.
+//   ids STRING: The allowed patterns of ids as a regular expression.
+//   repositories STRING: Those of repositories.
+//   relations STRING: Those of relations; without any it may follow all.
+//   denied_ids STRING: The denied patterns of ids as a regular expression.
+//   denied_repositories STRING: Those of repositories.
+//   denied_relations STRING: Those of relations.
+CREATE CONSTRAINT principal_of_dataset IF NOT EXISTS FOR (p:Principal) REQUIRE (p.dataset, p.name) IS UNIQUE;
+
 // (:Artifact) A place in the code, or another node of a knowledge graph.
 //   dataset STRING: The dataset that states it.
 //   id STRING: Its id, which gold and runs use.
@@ -123,6 +136,7 @@ CREATE INDEX artifact_repo IF NOT EXISTS FOR (a:Artifact) ON (a.repo);
 //   conflicts LIST<STRING>: How a right answer resolves what sources contradict.
 //   min_sources INTEGER: How many repositories a right answer draws on.
 //   k INTEGER: The number of chunks at which its ranking is cut.
+//   principal STRING: Who asks it.
 //   judged BOOLEAN: Whether the relevance of nodes is annotated.
 //   relevant_ids LIST<STRING>: The relevant nodes, the most relevant first.
 //   gains LIST<FLOAT>: How relevant each of them is.
@@ -485,6 +499,7 @@ CREATE INDEX edge_graph IF NOT EXISTS FOR ()-[e:EDGE]-() ON (e.graph);
 //   end_line INTEGER: Its last line.
 CREATE INDEX at_graph IF NOT EXISTS FOR ()-[t:AT]-() ON (t.graph);
 
+// (:Principal)-[:MAY_READ]->(:Artifact|Repository) An artifact that it may read, or a repository that holds one.
 // (:Dataset)-[:HAS]->(:Question) A question of the dataset.
 // (:Run)-[:OVER]->(:Dataset) The dataset that the run is about.
 // (:Question)-[:EXPECTS]->(:GoldPath) A gold path of the question.

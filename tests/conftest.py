@@ -289,6 +289,12 @@ def pallets() -> Path:
 
 
 @pytest.fixture(scope="session")
+def limits_data() -> Path:
+    """The folder of questions without an answer, over two versions, and with places that one may not enter."""
+    return _data("limits")
+
+
+@pytest.fixture(scope="session")
 def ci_data() -> Path:
     """The folder of a team's first CI: 12 questions, and runs made by hand."""
     return _data("ci")

@@ -153,6 +153,25 @@ def _failed(row: Failure) -> str:
     return f"was not answered: {row['error']}"
 
 
+def _violation(row: Failure) -> str:
+    return f"{_crossing(row)} {row['node']}, which {row['principal']} may not read"
+
+
+def _crossing(row: Failure) -> str:
+    match row["part"]:
+        case "walk":
+            return f"step {row['position'] + 1} of path {row['path'] + 1} of the walk touched"
+        case "call":
+            return f"tool call {row['path'] + 1} showed"
+        case _:
+            return f"retrieved at rank {row['position'] + 1}:"
+
+
+def _leak(row: Failure) -> str:
+    through = f"through {row['node']} at step {row['position'] + 1}, which {row['principal']} may not read"
+    return f"went from {row['source']} to {row['target']} {through}"
+
+
 def _missed_passage(row: Failure) -> str:
     return f"{row['relevant']} was not retrieved ({row['found']} of {counted(row['required'], 'relevant id')} were)"
 
@@ -205,6 +224,8 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "incoherent-pairs": _incoherent,
     MIXED: _mixed_edge,
     "unknown-commits": _unknown_commit,
+    "access-violations": _violation,
+    "leaks-through": _leak,
 }
 
 

@@ -88,6 +88,8 @@ class Explanation:
         The first hops at which relevance to the question falls, by judges.
     conflicts
         The conflicting commits: those that were retrieved together and don't fit, with the rule.
+    violations
+        What the principal may not read, the first step over the line first.
     files
         The expected files that the record neither names nor retrieved.
     error
@@ -111,6 +113,7 @@ class Explanation:
     claims: tuple[str, ...] = ()
     relevance: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    violations: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     error: str | None = None
     query: str = ""
@@ -120,11 +123,10 @@ class Explanation:
         """Return the fields; ``untrusted`` names those whose text is copied from the log and the dataset."""
         fields = {"sentence": self.sentence()}
         fields |= {one.name: getattr(self, one.name) for one in dataclasses.fields(Explanation)}
-        if self.kept is None:
-            del fields["kept"]
+        fields = {name: value for name, value in fields.items() if value or name not in ("kept", "violations")}
         untrusted = ["sentence", "run", "question", "cause", "remedy", "divergence", "instead", "unretrieved", "claims"]
-        untrusted += ["relevance", "conflicts", "files", "error", "query"]
-        return {**fields, "untrusted": [name for name in untrusted if fields[name]]}
+        untrusted += ["relevance", "conflicts", "violations", "files", "error", "query"]
+        return {**fields, "untrusted": [name for name in untrusted if fields.get(name)]}
 
     def sentence(self, quote: Callable[[str], str] | None = None) -> str:
         """Return one sentence: the cause, with the error of a question that failed; else what else is wrong.
@@ -151,6 +153,7 @@ class Explanation:
             ("claims that depend on it", self.claims),
             ("by a judge", self.relevance),
             ("conflicting commits", self.conflicts),
+            ("over the line", self.violations),
             ("expected file that is missing", self.files),
         ]
         lines = [f"{_quoted(self.question)} in {_quoted(self.run)}: {self.cause or self.verdict}", UNTRUSTED]
@@ -275,6 +278,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         claims=cut(_claims(evidence, place)),
         relevance=cut(sentence(LOST, row) for row in evidence.falls if LOST in sentences()),
         conflicts=cut([*map(_conflict, evidence.conflicts), *_mixed(evidence)]) if evidence.scored else (),
+        violations=cut(sentence("access-violations", row) for row in evidence.violations),
         files=cut(_missing_files(evidence)),
         error=None if error is None else _cut(error, 2 * room),
         query=query,
@@ -388,6 +392,8 @@ def _wrong_beside_the_walk(evidence: QuestionEvidence) -> list[str]:
         parts.append(f"{counted(pairs, 'pair')} of conflicting commits")
     if mixed := len(evidence.case.sided.mixed):
         parts.append(f"{counted(mixed, 'edge')} from one version into another")
+    if over := len(evidence.violations):
+        parts.append(f"{counted(over, 'place')} that the principal may not read")
     if bare := sum(row["support"] == "UNSUPPORTED" for row in evidence.claims):
         parts.append(f"nothing retrieved supports {counted(bare, 'claim')}")
     return parts

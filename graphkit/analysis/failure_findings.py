@@ -20,6 +20,7 @@ SCORES = "questions-by-score"
 
 #: The kinds whose worst failure is told in a sentence, as far as there is room; and how many kinds the table shows.
 TOLD = (
+    "access-violations",
     "answered-unanswerable",
     "over-refusals",
     "wrong-turns",
@@ -34,7 +35,7 @@ KINDS = 11
 #: The kinds of which ``why`` says what is wrong with their questions.
 EXPLAINED = (
     *("missed-edges", "wrong-turns", "failed-questions", "missed-passages", "unsupported-claims", "incoherent-pairs"),
-    *("stale-gold", "answered-unanswerable", "over-refusals"),
+    *("stale-gold", "answered-unanswerable", "over-refusals", "access-violations"),
 )
 
 #: How many failures of one kind are listed.

@@ -24,6 +24,7 @@ from graphkit.graph.rows import commit_key
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import Coherence, is_judged, version_pairs
+from graphkit.measures.crossings import crossing_rows, leak_rows
 from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges, missed_passages
 from graphkit.measures.outcome import Decision, grade_of
 from graphkit.measures.paths import first_divergences
@@ -203,9 +204,9 @@ def file_failures(
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``over-refusals``,
         ``answered-unanswerable``, ``invented-edges``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
         ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``, ``edges-absent``,
-        ``missed-passages``, ``incoherent-pairs``, ``mixed-edges``, and of the verdicts beside the run
-        ``unsupported-claims``, ``false-claims``, ``missing-claims``, ``claims-by-boundary``, ``claims-by-relation`` and
-        ``relevance-lost``.
+        ``missed-passages``, ``incoherent-pairs``, ``mixed-edges``, ``access-violations``, ``leaks-through``, and of the
+        verdicts beside the run ``unsupported-claims``, ``false-claims``, ``missing-claims``, ``claims-by-boundary``,
+        ``claims-by-relation`` and ``relevance-lost``.
     dataset
         By default the folder whose ``runs/`` holds the file.
     limit
@@ -368,6 +369,8 @@ _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "missed-passages": _of_case(missed_passages),
     "incoherent-pairs": _of_case(incoherent_pairs),
     "mixed-edges": _of_case(_mixed_edges),
+    "access-violations": _of_case(crossing_rows),
+    "leaks-through": _of_case(leak_rows),
 }
 
 #: The kinds with a row for each boundary, relation, edge or node.

@@ -40,7 +40,7 @@ Row = Mapping[str, Any]
 
 #: The named query of the first hops at which relevance falls, by judges, and those whose rows evidence holds.
 LOST = "relevance-lost"
-_ASKED = ("incoherent-pairs", LOST)
+_ASKED = ("incoherent-pairs", LOST, "access-violations")
 
 #: How many questions a query reads.
 _TOGETHER = 500
@@ -62,6 +62,8 @@ class QuestionEvidence:
         Rows with claim, support and the traversed edge that it rests on, in the order of judge and position.
     falls
         Rows of the query ``relevance-lost``.
+    violations
+        Rows of the query ``access-violations``.
     graded
         What each grade of the whole answer says: those of judges, persons and tests.
     right
@@ -86,6 +88,7 @@ class QuestionEvidence:
     conflicts: Sequence[Row] = ()
     claims: Sequence[Row] = ()
     falls: Sequence[Row] = ()
+    violations: Sequence[Row] = ()
     graded: Sequence[Decision] = ()
     right: bool | None = None
     relevant: Sequence[str] = ()
@@ -165,6 +168,7 @@ def _in_graph(
             conflicts=asked[0].get(question, ()),
             claims=claims.get(question, ()),
             falls=asked[1].get(question, ()),
+            violations=asked[2].get(question, ()),
             graded=[decision_of(grade) for grade in grades.get(question, ())],
             right=row["right"],
             relevant=row["relevant"] or (),
@@ -303,6 +307,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         conflicts=run.failures("incoherent-pairs", question=question),
         claims=claims if scored else [],
         falls=run.failures(LOST, question=question) if LOST in run.kinds else (),
+        violations=run.failures("access-violations", question=question),
         graded=graded,
         right=decided(right_answer(case), graded).right,
         relevant=_relevant(case),

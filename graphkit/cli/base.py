@@ -160,6 +160,8 @@ class StoreOptions(HomeOptions):
     )
 
 
+#: Of each command that reads records.
+AS = option("--as NAME", "Let this principal of access.jsonl ask the questions that name none.")
 FORCE = option("--force", "Replace a file of another kind, but never one that the command reads.")
 
 #: The shared options of the running command, and where it prints results; each call sets them anew.
@@ -187,6 +189,7 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
             global _shared, _results
             known.check(given)
             _shared, _results = _filled(shared, given), None
+            principal = given.pop("principal", None)
             filled = known.filled(given)
             from graphkit.files.intake import lifted
             from graphkit.files.problems import offering
@@ -197,8 +200,13 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
                     say(f"note: ignored: {one.sentence}")
             _reported_fields.clear()
             alone = _results_alone() if as_json() else nullcontext()
+            asked: AbstractContextManager[None] = nullcontext()
+            if principal is not None:
+                from graphkit.files.dataset import asking
+
+                asked = asking(principal)
             offered = offering(skips="on_error" in known.declared, maps="map" in known.declared)
-            with alone, lifted(_shared.lift_limits), offered:
+            with alone, lifted(_shared.lift_limits), offered, asked:
                 function(**filled)
 
         parameters = [one.parameter(name, kind) for name, (one, kind) in known.declared.items()]
@@ -246,6 +254,8 @@ class _Parameters:
         self._forced = any(one.replaces for one in self.outputs.values()) and "force" not in self.declared
         if self._forced:
             self.declared["force"] = (FORCE, bool)
+        if "on_error" in self.declared:
+            self.declared["principal"] = (AS, str | None)
         self.declared |= _fields(shared)
 
     def check(self, given: Mapping[str, Any]) -> None:

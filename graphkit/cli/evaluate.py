@@ -45,7 +45,7 @@ from graphkit.cli.options import (
     one_run,
 )
 from graphkit.errors import InputError
-from graphkit.records.option_values import By
+from graphkit.records.option_values import Bound, By
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -125,10 +125,14 @@ class ResultOptions:
 
 
 class OutputOptions(Protocol):
-    """Further files of results, with their options, by a plug-in (entry points of ``graphkit.options.evaluate``)."""
+    """Further files and gates, with their options, by a plug-in (entry points of ``graphkit.options.evaluate``)."""
 
     def files(self) -> Mapping[Path, str]:
         """Return the files, each with the ending that says its form, whatever it is called."""
+        ...
+
+    def each(self) -> Sequence[Bound]:
+        """Return bounds on each question, as those of ``--fail-question``."""
         ...
 
 
@@ -222,6 +226,7 @@ def evaluate(
             what = f"{'--keep' if storing.keep else '--engine cypher'} is for the graph, which holds no part of a run"
             raise InputError(what, where="--where", remedy="Leave out one of the two.")
         results = dataclasses.replace(results, no_store=True)
+    gates = dataclasses.replace(gates, each=[*gates.each, *(one for more in further.values() for one in more.each())])
     asked = Asked(given, scoring, gates, results, further, storing, logs, reading, executors)
     with shown_progress(asked.title):  # what is imported and read takes a moment
         from graphkit.analysis.gate_outcomes import hold

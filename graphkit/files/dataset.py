@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import graphlib
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from graphkit.files.jsonl import SUFFIXES, find_file, folders_around, is_file_na
 from graphkit.files.named_places import NamedPlaces, has_sides
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
+from graphkit.records.access_rules import AccessRules
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.code_tests import wrong_tests
 from graphkit.records.commits import CommitGraph, ReadAt
@@ -25,11 +27,15 @@ from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 # The models are imported when a file of commits needs them: they cost more than scoring a small run.
 if TYPE_CHECKING:
     from graphkit.records.fields import Record
-    from graphkit.records.models import Commit, Compatibility
+    from graphkit.records.models import AccessRule, Commit, Compatibility
 
 R = TypeVar("R", bound="Record")
 
 _SHARDED = "Its folder questions/ holds shards, which `graphkit evaluate` scores with --on processes."
+
+
+#: Who asks the questions of the datasets that a command opens; see :func:`asking`.
+_asked_as: list[str] = []
 
 
 class Dataset:
@@ -39,12 +45,14 @@ class Dataset:
     ----------
     folder
         Its path, or ``@storefront`` or ``@storefront-code`` for a bundled dataset. It contains ``questions.jsonl``, and
-        optionally ``commits.jsonl``, ``compatibility.jsonl``, ``artifacts.jsonl`` and ``edges.jsonl`` (or
-        ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several knowledge graphs over the same ids), and
-        ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A ``dataset.json`` may list the data set's own fields
-        (``extra_fields``) and the rule for repositories (``repositories``).
+        optionally ``commits.jsonl``, ``compatibility.jsonl``, ``access.jsonl``, ``artifacts.jsonl`` and
+        ``edges.jsonl`` (or ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several knowledge graphs over the same
+        ids), and ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A ``dataset.json`` may list the data set's own
+        fields (``extra_fields``) and the rule for repositories (``repositories``).
     questions
         Whether the folder must hold questions; a dataset without them has none.
+    principal
+        Who asks the questions that name nobody.
 
     Raises
     ------
@@ -53,7 +61,8 @@ class Dataset:
         can't be used.
     """
 
-    def __init__(self, folder: str | Path, *, questions: bool = True) -> None:
+    def __init__(self, folder: str | Path, *, questions: bool = True, principal: str | None = None) -> None:
+        self.principal = principal if principal is not None else next(iter(_asked_as), None)
         self.folder = located(folder)
         if not self.folder.is_dir():
             what = "this is a file where a dataset folder is expected" if self.folder.exists() else "no such folder"
@@ -141,7 +150,7 @@ class Dataset:
     def files(self) -> list[Path]:
         """Return the files that hold its records, without its runs."""
         graphs = [path for pair in self.graphs.values() for path in pair]
-        single = [find_file(self.folder, kind) for kind in ("commits", "compatibility")]
+        single = [find_file(self.folder, kind) for kind in ("commits", "compatibility", "access")]
         # The setting decides what is read of the other files.
         settings = self.folder / FILE if self._repositories is not None else None
         return [path for path in (self.questions_file, *single, settings, *graphs) if path is not None]
@@ -197,7 +206,7 @@ class Dataset:
                 where, more = f"{file}:{number}", len(wrong) - 1
                 problems.add(Problem(where, wrong[0], question.id, "See docs/execution.md.", more))
                 continue
-            yield number, question
+            yield number, self.access.gold_for(question)
 
     def _read_questions(self, problems: Problems) -> Iterator[tuple[str, int, QuestionStruct]]:
         """Yield the file, the line and the question of each that can be read."""
@@ -213,7 +222,35 @@ class Dataset:
 
     def every_question(self) -> Iterator[QuestionStruct]:
         """Yield each usable question; what is wrong with the others is reported elsewhere."""
+        return map(self.access.gold_for, self.every_annotation())
+
+    def every_annotation(self) -> Iterator[QuestionStruct]:
+        """Yield each usable question as it is annotated, whoever asks it."""
         return (question for _, _, question in self._read_questions(Problems("skip")))
+
+    @cached_property
+    def access(self) -> AccessRules:
+        """The rules of ``access.jsonl``, which decide the gold of questions.
+
+        Raises
+        ------
+        InputError
+            A rule can't be used, or none names the principal that asks.
+        """
+        path = find_file(self.folder, "access")
+        rules: dict[str, AccessRule] = {}
+        if path is not None:
+            from graphkit.records.models import AccessRule
+
+            problems = Problems()
+            rules = {one.principal: one for _, one in _unique(path, AccessRule, lambda one: one.principal, problems)}
+            problems.raise_if_refused()
+        if self.principal is not None and self.principal not in rules:
+            where = str(path or self.folder / "access.jsonl")
+            remedy = f"{did_you_mean(self.principal, rules)}It names: {', '.join(sorted(rules))}."
+            remedy = remedy if rules else "Write a rule into that file: see docs/limits.md."
+            raise InputError(f"no rule names the principal {self.principal!r}", where=where, remedy=remedy)
+        return AccessRules(rules, self.principal, self.places())
 
     def commits(self, problems: Problems) -> list[Commit]:
         """Return the commits; a second record of a commit, and a cycle of parents, is a problem."""
@@ -244,7 +281,7 @@ class Dataset:
         """Return the known commits of the dataset, with their histories and compatibility."""
         places = self.places()
         found = CommitGraph.build(self.commits(problems), self.compatibility(problems), self.artifact_commits(places))
-        found.places = places
+        found.places, found.access = places, self.access
         return found
 
     @cached_property
@@ -268,7 +305,7 @@ class Dataset:
             commit_files=tuple(
                 path for kind in ("commits", "compatibility") if (path := find_file(self.folder, kind)) is not None
             ),
-            questions=self.every_question,
+            questions=self.every_annotation,
             setting=self._repositories,
             expected=None if self._has_questions else (),
         )
@@ -305,6 +342,16 @@ class Dataset:
         """Yield the edges of one knowledge graph."""
         for _, edge in RecordReader(path, EdgeStruct, problems):
             yield edge
+
+
+@contextmanager
+def asking(principal: str) -> Iterator[None]:
+    """Let a principal ask the questions that name nobody, of each dataset that is opened in this block."""
+    _asked_as[:] = [principal]
+    try:
+        yield
+    finally:
+        _asked_as.clear()
 
 
 @dataclass

@@ -65,7 +65,7 @@ def gold_ids(question: QuestionStruct) -> Iterator[str]:
     yield from question.relevant
     for evidence in question.evidence_sets:
         yield from evidence
-    for path in question.paths:
+    for path in (*question.paths, *question.withheld):
         for step in path.steps:
             yield from (step.source, step.target)
 

@@ -27,6 +27,7 @@ Kind = Literal[
     "questions",
     "commits",
     "compatibility",
+    "access",
     "artifacts",
     "edges",
     "spans",
@@ -50,7 +51,7 @@ _PAGE = (
 
 #: The files of a dataset that a command may read, and those of a rubric and of the index of graphrag.
 _READ_IN_FOLDERS = (
-    *(f"{stem}.jsonl{suffix}" for stem in ("questions", "commits", "compatibility") for suffix in SUFFIXES),
+    *(f"{stem}.jsonl{suffix}" for stem in ("questions", "commits", "compatibility", "access") for suffix in SUFFIXES),
     *(f"{stem}*.jsonl{suffix}" for stem in ("artifacts", "edges") for suffix in SUFFIXES),
     *("prompt.txt", "schema.json", "text_units.parquet", "create_final_*.parquet"),
     *(f"{table}.parquet" for table in ("documents", "entities", "relationships")),
@@ -203,6 +204,7 @@ _RECORDS: tuple[tuple[Kind, frozenset[str], frozenset[str]], ...] = (
     ("edges", frozenset(("source", "target")), frozenset()),
     ("commits", frozenset(("repo", "sha")), frozenset()),
     ("compatibility", frozenset(("id", "commits")), frozenset()),
+    ("access", frozenset(("principal",)), frozenset(("allow", "deny"))),
     ("artifacts", frozenset(("id",)), frozenset(("repo", "path", "symbol", "kind", "commit"))),
 )
 

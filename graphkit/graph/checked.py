@@ -19,7 +19,7 @@ from graphkit.files.stale_gold import GoldCheck
 from graphkit.graph.digests import file_digests
 from graphkit.graph.rows import repository_rules_row
 from graphkit.records.commits import CommitGraph, is_whole
-from graphkit.records.models import Commit, Compatibility
+from graphkit.records.models import AccessRule, Commit, Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
 S = TypeVar("S", bound=Struct)
@@ -52,6 +52,7 @@ class CheckedDataset:
         self.named_commits: set[tuple[str, str]] = set()
         for row in self.compatibility:
             self._note(row.commits.items())
+        self.access: list[AccessRule] = [*dataset.access.rules.values()]
         self.places = dataset.places()
         commits = CommitGraph.build(self.commits, self.compatibility)
         commits.places = self.places

@@ -29,6 +29,7 @@ from graphkit.graph.edge_directions import align_runs
 from graphkit.graph.knowledge import known_commits, known_places, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
+from graphkit.graph.rights import grant, write_principals
 from graphkit.graph.runs import forget_questions, recount_runs
 from graphkit.graph.schema_version import names_no_dataset
 from graphkit.graph.score_nodes import outdated_scores
@@ -217,6 +218,7 @@ class _DatasetLoader:
             held,
             to_rows.meant_by_rows(self.checked.compatibility, self.commits),
         )
+        self._source(known, "access", self._load_access, held)
         # A load that died may have cleared something.
         self.cleared = self.removed = before is not None and before["digest"] is None
         if former := before is not None and names_no_dataset(before):
@@ -225,6 +227,7 @@ class _DatasetLoader:
         if elsewhere and before is not None:
             self._unlist({str(row["id"]) for row in self._artifacts_known(False)}, held)
         self._load_questions(held)
+        self._grant(held)
         self.store.write(cypher("load/late_commits"), {})
         if before is not None and (self.cleared or self.summary.created_artifacts):
             self.store.write(cypher("load/late_artifacts"), {"dataset": self.name})
@@ -344,6 +347,16 @@ class _DatasetLoader:
             ]
         )
         self._step("compatibility", len(self.checked.compatibility), held)
+
+    def _load_access(self, held: Reservation) -> None:
+        write_principals(self.store, self.name, self.dataset.access, lambda _: held.beat())
+        self._step("access", len(self.checked.access), held)
+
+    def _grant(self, held: Reservation) -> None:
+        """Link the principals to all that they may read, also to what only runs named before."""
+        if self.checked.access:
+            nodes = (str(row["id"]) for known in (True, False) for row in self._artifacts_known(known))
+            grant(self.store, self.name, self.dataset.access, nodes, lambda _: held.beat())
 
     def _clear_graph(self, known: dict[str, Any], graph: str) -> None:
         self._forget(known, f"{graph}{GRAPH}")

@@ -32,7 +32,8 @@ def file_digests(dataset: Dataset, version: str | None = None) -> dict[Path, str
     """
     beside = schema_version.SCHEMA_VERSION if version is None else version
     questions, *others = dataset.files()
-    of_questions = blocks_digest(dataset.question_blocks(), beside)
+    # Who asks decides the gold.
+    of_questions = blocks_digest(dataset.question_blocks(), f"{beside}{dataset.principal or ''}")
     return {questions: of_questions, **{path: content_digest(path, beside) for path in others}}
 
 

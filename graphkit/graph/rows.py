@@ -14,10 +14,11 @@ from graphkit.graph import schema_version
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.sides import Side, SidedCase
 from graphkit.measures.text import last_component
+from graphkit.records.access_rules import AccessRules
 from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.gold import gold_hash
 from graphkit.records.ids import Places
-from graphkit.records.models import Commit, Compatibility
+from graphkit.records.models import AccessRule, Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct, TraversalStepStruct
 from graphkit.records.usage import FIGURES
 from graphkit.records.words import shortened
@@ -127,6 +128,16 @@ def repository_rules_row(places: Places) -> dict[str, Any]:
     return {**row, "digest": digest([row, sorted(rules.stated.items())])}
 
 
+def principal_row(rule: AccessRule, access: AccessRules) -> dict[str, Any]:
+    """Return the row of a principal; patterns of repositories and relations are JSON."""
+    allow, deny = (
+        [one if isinstance(one, str) else _json({**one}) for one in some] for some in (rule.allow, rule.deny)
+    )
+    kinds = ("ids", "repositories", "relations")
+    regexes = dict.fromkeys([*kinds, *(f"denied_{kind}" for kind in kinds)]) | access.of(rule.principal).properties()
+    return {"name": rule.principal, "properties": {"allow": allow, "deny": deny, **regexes}}
+
+
 def question_row(
     question: QuestionStruct, dataset: str, commits: CommitGraph, invalid: str | None = None
 ) -> dict[str, Any]:
@@ -146,6 +157,7 @@ def question_row(
         "conflicts": [conflict.resolution or "" for conflict in question.conflicts],
         "min_sources": question.min_sources,
         "k": question.k,
+        "principal": question.principal,
         "judged": bool(question.relevant),
         "relevant_ids": relevant,
         "gains": [gains[node] for node in relevant],

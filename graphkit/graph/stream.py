@@ -18,7 +18,9 @@ from typing import Any, Generic, TypeVar
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, ServerLimitError
 from graphkit.graph.queries import cypher
+from graphkit.graph.rights import grant, known_access
 from graphkit.graph.rows import node_row
+from graphkit.records.access_rules import AccessRules
 from graphkit.records.ids import Places
 
 T = TypeVar("T")
@@ -93,6 +95,7 @@ class Artifacts:
         self._dataset = dataset
         self._places = Places() if places is None else places
         self._known: set[int] = set()
+        self._access: AccessRules | None = None
 
     def forget(self) -> None:
         """Ask the graph again for each artifact, since another process has removed some."""
@@ -108,6 +111,9 @@ class Artifacts:
         if missing:
             rows = [node_row(node, self._places) for node in missing]
             self._store.write(cypher("load/named_artifacts"), {**of, "rows": rows})
+            if self._access is None:
+                self._access = known_access(self._store, self._dataset, self._places)
+            grant(self._store, self._dataset, self._access, missing, lambda _: None)
         if len(self._known) + len(wanted) > REMEMBERED:
             self._known.clear()
         self._known.update(map(hash, wanted))

@@ -7,6 +7,7 @@ __all__ = [
     "case",
     "completeness",
     "containment",
+    "crossings",
     "integration",
     "judged",
     "matching",

@@ -63,6 +63,7 @@ class Measure(_Frozen, ABC):
       ``query_parameters``; None if Cypher can't (text normalisation)
     - ``needs_commits``: whether it reads which commits belong together
     - ``reads_declined``: whether it reads which records decline to answer
+    - ``counts_questions``: whether it says of each question if something happened, which a gate may forbid altogether
     - ``computed``: False if a judge or a person gives its values
 
     ``str`` prints a user's measure as ``my_module:MyMeasure``, or by the name that :func:`graphkit.register` or an
@@ -86,6 +87,7 @@ class Measure(_Frozen, ABC):
     target_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     needs_commits: ClassVar[bool] = False
     reads_declined: ClassVar[bool] = False
+    counts_questions: ClassVar[bool] = False
     computed: ClassVar[bool] = True
 
     def __init_subclass__(cls, **more: object) -> None:

@@ -20,7 +20,7 @@ from graphkit.measures.ranking import LARGE_GAINS, NO_EVIDENCE, NO_SPAN
 from graphkit.measures.repositories import NO_REPOSITORY
 from graphkit.measures.seen import NO_GOLD_IDS
 from graphkit.measures.tools import NO_ARGUMENTS, NOTHING_EXPECTED
-from graphkit.measures.unscored import NO_EARLIER_TURN, NO_GOLD, NO_RELEVANT, NO_TOKENS, Unscored
+from graphkit.measures.unscored import NO_EARLIER_TURN, NO_GOLD, NO_PRINCIPAL, NO_RELEVANT, NO_TOKENS, Unscored
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.unanswered import NOT_LOGGED, STALE, is_failure, is_stale, is_unlogged
 
@@ -37,7 +37,7 @@ OF_QUESTIONS = frozenset(
     (
         *(NO_GOLD, NO_RELEVANT, NO_PATH, NO_BOUNDARY, NO_GOLD_IDS, NO_FILES, NO_SYMBOLS, NO_REPOSITORY, NO_SPAN),
         *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
-        *(LONG_GOLD_ANSWER, NO_EVIDENCE, NO_TOKENS, NO_EARLIER_TURN),
+        *(LONG_GOLD_ANSWER, NO_EVIDENCE, NO_TOKENS, NO_EARLIER_TURN, NO_PRINCIPAL),
         *(NOTHING_EXPECTED, NO_ARGUMENTS, LARGE_GAINS),
         *(NEITHER, NO_GOLD_CLAIMS),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 NO_GOLD = "no gold path with a required step"
 NO_RELEVANT = "no relevant ids"
+NO_PRINCIPAL = "the question names no principal"
 NO_EARLIER_TURN = "the question follows no earlier turn of a session"
 NOTHING_TRAVERSED = "nothing was traversed"
 NO_CHUNK = "nothing was retrieved"

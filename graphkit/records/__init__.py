@@ -2,6 +2,7 @@
 
 #: The modules that plug-ins may import.
 __all__ = [
+    "access_rules",
     "aliases",
     "arguments",
     "bounds",

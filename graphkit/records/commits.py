@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphkit.records.access_rules import AccessRules
 from graphkit.records.ids import Places
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class CommitGraph:
 
     A commit is known if it is listed, or named by a compatibility row or a deployment. It may be named by its sha, by a
     tag of its repository, or by a unique prefix of its sha. ``places`` tell where the
-    dataset's nodes lie, and ``absent`` tells which gold edges its knowledge graphs lack.
+    dataset's nodes lie, ``absent`` which gold edges its knowledge graphs lack, and ``access`` who may read what.
     """
 
     commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
@@ -111,6 +112,7 @@ class CommitGraph:
     read_at: ReadAt = read_nothing
     places: Places = field(default_factory=Places)
     absent: AbsentEdges = absent_unknown
+    access: AccessRules = field(default_factory=AccessRules)
     _tags: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _shas: dict[str, list[str]] = field(default_factory=dict)
     _meant: dict[tuple[str, str], Meant] = field(default_factory=dict)

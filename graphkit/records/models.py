@@ -328,6 +328,8 @@ class Question(Record):
         Edges that don't exist, such as one that a false premise takes for granted.
     principal
         Who asks; a row of ``access.jsonl`` says what it may read.
+    withheld
+        Gold paths that the principal may not read: shown, and never scored. Reading a dataset moves them here.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -370,6 +372,7 @@ class Question(Record):
     why_not: WhyNot | None = None
     absent: Absent = ()
     principal: Label | None = None
+    withheld: GoldPaths = ()
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:
@@ -648,6 +651,23 @@ class Compatibility(Record):
     source: StrictStr | None = None
     environment: StrictStr | None = None
     at: Time | None = Field(default=None, validation_alias=AliasChoices("at", "deployed_at", "time"))
+
+
+#: What a pattern of access is matched with.
+ByName = Annotated[dict[Literal["id", "repository", "relation"], Name], Field(min_length=1, max_length=1)]
+
+
+class AccessRule(Record):
+    """What a principal may read, one line of ``access.jsonl``.
+
+    A node may be read if an allowed pattern matches its id or its repository, and no denied one does. A text is a
+    pattern of ids, ``{"repository": PATTERN}`` one of repositories, and ``{"relation": PATTERN}`` one of relations. All
+    relations may be followed unless some are allowed. In a pattern, ``*`` stands for any characters and ``?`` for one.
+    """
+
+    principal: Name
+    allow: tuple[Name | ByName, ...] = ()
+    deny: tuple[Name | ByName, ...] = ()
 
 
 class Artifact(Record):

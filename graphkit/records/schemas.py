@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphkit.records.fields import Record
-from graphkit.records.models import Answer, Artifact, Commit, Compatibility, Edge, Question
+from graphkit.records.models import AccessRule, Answer, Artifact, Commit, Compatibility, Edge, Question
 from graphkit.records.scores import Score
 
 #: The records by their names in ``graphkit schema``.
@@ -15,6 +15,7 @@ RECORDS: Mapping[str, type[Record]] = {
     "answer": Answer,
     "commit": Commit,
     "compatibility": Compatibility,
+    "access": AccessRule,
     "artifact": Artifact,
     "edge": Edge,
     "score": Score,

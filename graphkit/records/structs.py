@@ -140,6 +140,7 @@ class QuestionStruct(Struct, gc=False):
     why_not: Literal["no path", "not in the set", "false premise", "not allowed", "other version"] | None = None
     absent: list[StepStruct] = []
     principal: Label | None = None
+    withheld: list[GoldPathStruct] = []
 
     def __post_init__(self) -> None:
         if self.turn is not None or self.paths or self.criteria or self.answerable is False or self.why_not:
@@ -246,7 +247,7 @@ def turn_backward_steps(record: QuestionStruct | AnswerStruct) -> None:
                 step.source, step.relation, step.target = step.target, along, step.source
                 step.source_commit, step.target_commit = step.target_commit, step.source_commit
         return
-    for steps in (record.absent, *(path.steps for path in record.paths)):
+    for steps in (record.absent, *(path.steps for path in (*record.paths, *record.withheld))):
         for gold in steps:
             if (along := forwards(gold.relation)) is not None:
                 gold.source, gold.relation, gold.target = gold.target, along, gold.source

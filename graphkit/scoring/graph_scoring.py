@@ -134,7 +134,7 @@ class GraphScoring:
         needed = partial or reads_commits(dataset, self.measures)
         places = dataset.places()
         commits = commit_graph(store, dataset.name, dataset.artifact_commits(places)) if needed else CommitGraph()
-        commits.places = places
+        commits.places, commits.access = places, dataset.access
         if partial:
             return commits, invalid_by_files(dataset, commits)
         commits.absent = AbsentGold.in_graphs(dataset, absent_gold(store, dataset.name)).of

@@ -159,6 +159,7 @@ def known_from_files(
     """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
     needed = reads_commits(dataset, measures)
     commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(places=dataset.places())
+    commits.access = dataset.access
     return commits, invalid_by_files(dataset, commits, problems)
 
 

@@ -17,6 +17,7 @@ from graphkit.measures.containment import otherwise_cut
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import missed_without_direction, outcome, right_answer
 from graphkit.measures.owners import of_rightly_declined, text_of
+from graphkit.records.access_rules import no_rule
 from graphkit.records.commits import CommitGraph
 from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.gold import as_hash, gold_number
@@ -216,6 +217,10 @@ class Scorer:
     def score(self, question: QuestionStruct, answer: AnswerStruct | None, number: int = 0) -> bool:
         """Score one question; :meth:`take_rows` adds its values to the totals. Return whether it is to be scored."""
         job, totals = self.job, self.totals
+        question = job.commits.access.gold_for(question)
+        if question.principal is not None and question.principal not in job.commits.access.rules:
+            what = no_rule(question.principal)
+            self.problems.note(Problem(str(self.questions.path), what, record=question.id))
         case = Case(question, answer, job.commits, job.unordered)
         if not job.picks(question.id):
             self._look_for_wanted(case)
@@ -311,7 +316,7 @@ class Scorer:
         found = wanted.intersection(question.relevant)
         for evidence in question.evidence_sets:
             found |= wanted.intersection(evidence)
-        for path in question.paths:
+        for path in (*question.paths, *question.withheld):
             found |= wanted.intersection([step.source for step in path.steps])
             found |= wanted.intersection([step.target for step in path.steps])
         wanted -= found

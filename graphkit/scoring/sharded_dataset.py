@@ -27,7 +27,7 @@ from graphkit.shards.locations import Location
 QUESTIONS = "questions"
 
 #: The files of a dataset that are read whole, or copied from another machine.
-_SMALL = ("commits", "compatibility", "artifacts", "edges", "dataset.json")
+_SMALL = ("commits", "compatibility", "access", "artifacts", "edges", "dataset.json")
 
 
 class ShardedDataset(Dataset):
@@ -78,7 +78,7 @@ class ShardedDataset(Dataset):
 
     def annotated(self) -> Iterator[QuestionStruct]:
         """Yield the questions whose gold is checked, also those that repeat an id, which scoring reports."""
-        return (question for _, _, question in self._read_questions(Problems("skip")))
+        return self.every_question()
 
     def _read_questions(self, problems: Problems) -> Iterator[tuple[str, int, QuestionStruct]]:
         own = extra_fields(self.folder)
@@ -170,7 +170,7 @@ def dataset_for_logs(run: Path, given: Path | None) -> Iterator[Dataset | None]:
         yield None
         return
     with opened_dataset(Location.of(run), found) as opened:
-        opened.expected = frozenset(file for one in opened.every_question() for file in one.expected_files)
+        opened.expected = frozenset(file for one in opened.every_annotation() for file in one.expected_files)
         yield opened
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.gate_outcomes import GateOutcome
     from graphkit.plugins.compare.comparison_plan import ComparisonPlan
     from graphkit.plugins.compare.run_comparisons import RunComparison
+    from graphkit.records.option_values import Bound
 
 
 JUNIT = option(
@@ -30,6 +31,10 @@ class JUnitOptions:
     def files(self) -> dict[Path, str]:
         """Return the file, whose form is that of ``.xml``."""
         return {} if self.junit is None else {self.junit: ".xml"}
+
+    def each(self) -> Sequence[Bound]:
+        """Return no bound."""
+        return ()
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ def with_questions(dataset: Dataset, questions: Mapping[str, QuestionStruct]) ->
             for number, one in RecordReader(dataset.questions_file, QuestionStruct, Problems("skip")):
                 line = lines[number] if one.id not in questions else msgspec.json.encode(_as_plain(questions[one.id]))
                 stream.write(line + b"\n")
-        yield Dataset(place)
+        yield Dataset(place, principal=dataset.principal)
 
 
 def _link(path: Path, target: Path) -> None:

@@ -332,7 +332,7 @@ def _edges(
 ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return the gold edges that only one side traversed, as the query found-and-lost has them."""
     found, answers = {}, [side.answers(questions) for side in (before, after)]
-    for question in _records(after.dataset.questions_file, QuestionStruct):
+    for question in after.dataset.every_question():
         if question.id in questions:
             old, new = ([Case(question, one.get(question.id)) for one in side] for side in answers)
             found[question.id] = _only(new, old), _only(old, new)

@@ -185,6 +185,7 @@ def _without_gold(question: QuestionStruct) -> Question:
         stack=question.stack,
         commits=dict(question.commits),
         k=question.k,
+        principal=question.principal,
     )
 
 

@@ -52,7 +52,10 @@ def remove_dataset(store: Store, dataset: str, progress: Progress = quiet) -> li
     with reserved(store, reservation_of(dataset), removes=True) as held:
         store.write(cypher("load/dataset_changes"), {"name": dataset})
         clear(store, "load/clear_listed", named)
-        store.write_many([(cypher(f"load/clear_{kind}"), named) for kind in ("stacks", "deployments", "pairs")])
+        clear(store, "load/clear_may_read", named, done)
+        store.write_many(
+            [(cypher(f"load/clear_{kind}"), named) for kind in ("stacks", "deployments", "pairs", "principals")]
+        )
         questions = [row["id"] for row in store.read(cypher("load/dataset_questions"), named)]
         for ids in batched(questions, QUESTIONS):
             few = {**named, "ids": ids}

@@ -22,6 +22,7 @@ from graphkit.measures.text import normalised
 from graphkit.plugins.gold.datasets.criterion_names import unknown_names
 from graphkit.plugins.gold.datasets.question_rows import refuse_run
 from graphkit.plugins.gold.datasets.unanswerable_checks import absence_checks
+from graphkit.records.access_rules import AccessRules, no_rule
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
@@ -34,9 +35,8 @@ TOLERANCE = 0.1
 
 #: The kinds of findings, in order of display.
 KINDS = (
-    *("record", "unknown-field", "field", "stale-gold", "absence", "unknown-commit", "unknown-name", "duplicate"),
-    "difficulty",
-    "no-room",
+    *("record", "unknown-field", "field", "stale-gold", "absence", "unknown-commit", "unknown-name"),
+    *("access", "duplicate", "difficulty", "no-room"),
 )
 
 _GOLD = (
@@ -171,6 +171,7 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
         findings.append(Flaw("absence", "invalid" if invalid else "note", what, of))
     findings += _unknown_commits(questions, commits)
     findings += [Flaw("unknown-name", "warning", *reversed(one)) for one in unknown_names(dataset, questions, commits)]
+    findings += _no_rules(questions, commits.access)
     reading.raise_if_refused()
     findings += _duplicates(questions)
     findings += _difficulty(questions)
@@ -255,6 +256,13 @@ def _unknown_commits(questions: Iterable[QuestionStruct], commits: CommitGraph) 
                 why = f" ({meant.ambiguous})" if meant.ambiguous is not None else ""
                 what = f"is annotated at {repo}@{name}, a commit that commits.jsonl does not hold{why}"
                 yield Flaw("unknown-commit", "warning", what, question.id)
+
+
+def _no_rules(questions: Iterable[QuestionStruct], access: AccessRules) -> Iterator[Flaw]:
+    """Yield a warning for each question whose principal no rule names."""
+    for question in questions:
+        if question.principal is not None and question.principal not in access.rules:
+            yield Flaw("access", "warning", no_rule(question.principal), question.id)
 
 
 def check_brief(checked: Checked) -> Brief:

@@ -1,0 +1,1 @@
+"""Access: what a run read, showed or told that its principal may not read, and whether it had an influence."""

@@ -1,0 +1,187 @@
+"""Violations of access: whether walk, context or answer hold what the principal of the question may not read."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from graphkit.measures.base import Measure
+from graphkit.measures.case import Case
+from graphkit.measures.crossings import crossings
+from graphkit.measures.integration import NO_ANSWER
+from graphkit.measures.seen import NOT_KNOWN_OF_SOME, names_in_text
+from graphkit.measures.text import folded, named, words_of
+from graphkit.measures.unscored import NO_PRINCIPAL, NO_RETRIEVAL, NO_TRAVERSAL, Unscored
+from graphkit.records.access_rules import Rights
+from graphkit.records.structs import ToolCallStruct
+
+NO_RELATION = "relations decide what the principal may follow, and an edge states none (not logged)"
+
+#: So many words in a row of a forbidden text are a quotation of it.
+QUOTED = 8
+
+_WORD = re.compile(r"\w+")
+#: What may be an id in a text: no white space, quotes or brackets.
+_ID = re.compile(r"[^\s\"'`<>()\[\]{},;]+")
+
+
+class ViolationMeasure(Measure):
+    """A measure that is 1 if something is forbidden to the question's principal, else 0."""
+
+    higher_is_better = False
+    counts_questions = True
+
+    def value(self, case: Case) -> float | Unscored:
+        if case.question.principal is None:
+            return Unscored(NO_PRINCIPAL, of_question=True)
+        rights = case.commits.access.of(case.question.principal)
+        if next(self.forbidden(case, rights), None) is not None:
+            return 1.0
+        lacking = self.not_logged(case, rights)
+        return 0.0 if lacking is None else Unscored(lacking)
+
+    @abstractmethod
+    def forbidden(self, case: Case, rights: Rights) -> Iterator[str]:
+        """Yield what the principal may not read, in the order of the record."""
+
+    @abstractmethod
+    def not_logged(self, case: Case, rights: Rights) -> str | None:
+        """Return why it isn't known whether something is forbidden; None if it is."""
+
+    def details(self, case: Case) -> Mapping[str, list[str]]:
+        """Return what is forbidden, each once."""
+        if case.question.principal is None:
+            return {}
+        found = dict.fromkeys(self.forbidden(case, case.commits.access.of(case.question.principal)))
+        return {"forbidden": [*found]} if found else {}
+
+
+class WalkViolation(ViolationMeasure):
+    """1 if the principal may not read an end of a traversed edge or a node that a tool call showed, else 0.
+
+    An edge of a relation that the principal may not follow is a violation, too. The middle of a walk counts as its end
+    does: that a forbidden node lies between two allowed ones gives away that it exists. A record that logs no
+    traversal, or a call without what it showed, isn't scored unless something forbidden is logged.
+    """
+
+    source = "access control by every hop; noninterference (Goguen and Meseguer 1982)"
+    query = "walk_violation"
+    query_parameters = MappingProxyType(
+        {"unscored": NO_PRINCIPAL, "unlogged": NO_TRAVERSAL, "unseen": NOT_KNOWN_OF_SOME, "unrelated": NO_RELATION}
+    )
+
+    def forbidden(self, case: Case, rights: Rights) -> Iterator[str]:
+        return (one.node for one in crossings(case, rights, "walk", "call"))
+
+    def not_logged(self, case: Case, rights: Rights) -> str | None:
+        if not case.walk_logged:
+            return NO_TRAVERSAL
+        if any(call.seen is None for call in _calls(case)):
+            return NOT_KNOWN_OF_SOME
+        return NO_RELATION if rights.by_relation and any(edge[1] is None for edge in case.walked) else None
+
+
+class ContextViolation(ViolationMeasure):
+    """1 if the principal may not read a retrieved id, else 0.
+
+    A record that logs no retrieved chunks isn't scored.
+    """
+
+    source = "access control of what reaches the prompt"
+    query = "context_violation"
+    query_parameters = MappingProxyType({"unscored": NO_PRINCIPAL, "unlogged": NO_RETRIEVAL})
+
+    def forbidden(self, case: Case, rights: Rights) -> Iterator[str]:
+        return (one.node for one in crossings(case, rights, "context"))
+
+    def not_logged(self, case: Case, rights: Rights) -> str | None:
+        return None if case.chunks_logged else NO_RETRIEVAL
+
+
+class AnswerViolation(ViolationMeasure):
+    """1 if the answer names or quotes what its principal may not read, else 0.
+
+    An answer names a forbidden id if it cites it, or contains as a whole word its text, the path of its file or the
+    last component of its symbol, unless an id that the principal may read has the same name. Ids are those of the
+    record and of the question's gold, and what is written as one in a repository that one of them lies in. An answer
+    quotes a forbidden text if eight words in a row are in a retrieved chunk or a call's result that the principal may
+    not read, and in no text that it may read. Without the texts of chunks only names are found.
+    """
+
+    source = "disclosure in the answer; copied passages by runs of words"
+    layer = "generation"
+
+    def forbidden(self, case: Case, rights: Rights) -> Iterator[str]:
+        answer = case.answer
+        if answer is None or answer.answer is None:
+            return
+        yield from (one for one in answer.citations if case.places.repo(one) is not None and not rights.may_read(one))
+        text, words, places = answer.answer, words_of(answer.answer), case.places
+        ids = dict.fromkeys(_ids(case))
+        allowed = {name for one in ids if rights.may_read(one) for name in names_in_text(one, places)}
+        for one in ids:
+            if not rights.may_read(one):
+                names = [name for name in names_in_text(one, places) if name not in allowed]
+                if any(named(name, text, words) for name in names):
+                    yield one
+        repositories = places.named(ids)
+        for found in _ID.findall(text):
+            one = found.rstrip(".:!?")
+            if places.repo(one) in repositories and not rights.may_read(one):
+                yield one
+        yield from _quoted(case, rights)
+
+    def not_logged(self, case: Case, rights: Rights) -> str | None:
+        return NO_ANSWER if case.answer is None or case.answer.answer is None else None
+
+
+def _calls(case: Case) -> Iterable[ToolCallStruct]:
+    return (case.answer.tool_calls if case.answer is not None else None) or ()
+
+
+def _seen(case: Case) -> Iterator[str]:
+    for call in _calls(case):
+        yield from call.seen or ()
+
+
+def _ids(case: Case) -> Iterator[str]:
+    """Yield the ids of a record and of its question."""
+    question = case.question
+    for path in (*question.paths, *question.withheld):
+        for step in path.steps:
+            yield from (step.source, step.target)
+    yield from question.relevant
+    yield from case.reached
+    yield from (chunk.id for chunk in case.chunks)
+    yield from _seen(case)
+
+
+def _quoted(case: Case, rights: Rights) -> Iterator[str]:
+    """Yield the forbidden ids whose text the answer quotes."""
+    said = _runs((case.answer and case.answer.answer) or "")
+    if not said:
+        return
+    forbidden: list[tuple[str, set[str]]] = []
+    allowed = _runs(case.question.question)
+    for chunk in case.chunks:
+        runs = _runs(chunk.text or "") & said
+        if rights.may_read(chunk.id, chunk.repo):
+            allowed |= runs
+        else:
+            forbidden.append((chunk.id, runs))
+    for call in _calls(case):
+        runs = _runs(call.result or "") & said
+        hidden = [one for one in call.seen or () if not rights.may_read(one)]
+        if hidden:
+            forbidden.append((hidden[0], runs))
+        else:
+            allowed |= runs
+    yield from (one for one, runs in forbidden if runs - allowed)
+
+
+def _runs(text: str) -> set[str]:
+    """Return the runs of words of a text that are long enough for a quotation."""
+    words = _WORD.findall(folded(text))
+    return {" ".join(words[at : at + QUOTED]) for at in range(len(words) - QUOTED + 1)}

@@ -1,0 +1,212 @@
+"""Access: what each principal may read and follow, and the gold of a question for the one who asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
+
+from graphkit.records.ids import Places
+from graphkit.records.structs import GoldPathStruct, QuestionStruct
+
+if TYPE_CHECKING:
+    from graphkit.records.models import AccessRule
+
+#: What a pattern is matched with.
+ByName = Literal["id", "repository", "relation"]
+
+#: Why a question whose principal may read none of its gold has no answer.
+NOT_ALLOWED = "not allowed"
+
+#: The fields that say what the answer to a question is.
+_GOLD = (
+    *("gold_answer", "expected_output", "paths", "relevant", "expected_files", "expected_symbols", "facts"),
+    *("conflicts", "min_sources", "test_cases", "expected_tool_calls", "gold_answers", "evidence_sets"),
+    *("relevant_texts", "criteria", "rubric"),
+)
+_NO_GOLD = {name: getattr(QuestionStruct("-", "-"), name) for name in _GOLD}
+
+#: Ids of a principal whose rights are remembered.
+_REMEMBERED = 100_000
+
+
+class _Patterns:
+    """Patterns of one list of a rule, by what they are matched with."""
+
+    def __init__(self, given: Iterable[str | Mapping[ByName, str]]) -> None:
+        texts: dict[str, list[str]] = {"id": [], "repository": [], "relation": []}
+        for one in given:
+            if isinstance(one, str):
+                texts["id"].append(one)
+            else:
+                for kind, text in one.items():
+                    texts[kind].append(text)
+        self.texts = {kind: f"(?s){'|'.join(map(_regex, some))}" for kind, some in texts.items() if some}
+        self._found = {kind: re.compile(text) for kind, text in self.texts.items()}
+
+    def has(self, kind: str) -> bool:
+        return kind in self._found
+
+    def match(self, kind: str, text: str | None) -> bool:
+        return text is not None and kind in self._found and self._found[kind].fullmatch(text) is not None
+
+
+def _regex(pattern: str) -> str:
+    """Return a pattern as a regular expression that never looks twice at a part before a star."""
+    first, *rest = (re.escape(part).replace(r"\?", ".") for part in re.split(r"\*+", pattern))
+    if not rest:
+        return f"(?:{first})"
+    *middle, last = rest
+    return f"(?:{first}{''.join(f'(?>.*?{part})' for part in middle)}.*{last})"
+
+
+class Rights:
+    """The rights of one principal; without a rule it has none."""
+
+    def __init__(self, rule: AccessRule | None, places: Places) -> None:
+        self._places = places
+        self._allow = _Patterns(rule.allow if rule is not None else ())
+        self._deny = _Patterns(rule.deny if rule is not None else ())
+        self._known: dict[str, bool] = {}
+
+    @property
+    def by_relation(self) -> bool:
+        """Whether relations decide which edges may be followed."""
+        return self._allow.has("relation") or self._deny.has("relation")
+
+    def properties(self) -> dict[str, str]:
+        """Return the patterns as regular expressions, by the names that they have in the graph."""
+        kinds = {"id": "ids", "repository": "repositories", "relation": "relations"}
+        denied = {f"denied_{kinds[kind]}": text for kind, text in self._deny.texts.items()}
+        return {kinds[kind]: text for kind, text in self._allow.texts.items()} | denied
+
+    def may_read(self, node: str, repo: str | None = None) -> bool:
+        """Return whether the principal may read a node; ``repo`` is a repository that its record states."""
+        if repo is not None:
+            return self._may_read(node, repo)
+        found = self._known.get(node)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            found = self._known[node] = self._may_read(node, self._places.repo(node))
+        return found
+
+    def _may_read(self, node: str, repo: str | None) -> bool:
+        allowed, denied = (one.match("id", node) or one.match("repository", repo) for one in (self._allow, self._deny))
+        return allowed and not denied
+
+    def may_use(self, relation: str | None) -> bool:
+        """Return whether the principal may follow edges of a relation; one that isn't stated forbids nothing."""
+        if relation is None:
+            return True
+        allowed = self._allow.match("relation", relation) or not self._allow.has("relation")
+        return allowed and not self._deny.match("relation", relation)
+
+    def may_follow(self, source: str, relation: str | None, target: str) -> bool:
+        """Return whether the principal may follow an edge: it may read both ends, and use the relation."""
+        return self.may_read(source) and self.may_read(target) and self.may_use(relation)
+
+
+@dataclass
+class AccessRules:
+    """The rules of a dataset.
+
+    Attributes
+    ----------
+    rules
+        The rule of each principal.
+    principal
+        Who asks the questions that name nobody; None for nobody.
+    places
+        Where the dataset's nodes lie.
+
+    >>> from graphkit.records.models import AccessRule
+    >>> access = AccessRules({"web-team": AccessRule(principal="web-team", allow=("web:*",), deny=("web:secret/*",))})
+    >>> [access.of("web-team").may_read(one) for one in ("web:a.ts", "web:secret/b.ts", "hr:c.py")]
+    [True, False, False]
+    >>> access.of("nobody").may_read("web:a.ts")
+    False
+    """
+
+    rules: dict[str, AccessRule] = field(default_factory=dict)
+    principal: str | None = None
+    places: Places = field(default_factory=Places)
+    _rights: dict[str, Rights] = field(default_factory=dict, repr=False)
+
+    def of(self, principal: str) -> Rights:
+        """Return the rights of a principal."""
+        found = self._rights.get(principal)
+        if found is None:
+            found = self._rights[principal] = Rights(self.rules.get(principal), self.places)
+        return found
+
+    def gold_for(self, question: QuestionStruct) -> QuestionStruct:
+        """Return a question with the gold of the one who asks it.
+
+        Paths with a required step that the principal may not follow are withheld, and so are optional steps, evidence
+        sets, relevant ids and expected files that it may not read. If a path or a group has no alternative left, or a
+        question without paths no relevant id or evidence set, then the question has no answer for this principal.
+        """
+        principal = question.principal if question.principal is not None else self.principal
+        if principal is None:
+            return question
+        rights, named = self.of(principal), replace(question, principal=principal)
+        if question.answerable is False:
+            return named
+        paths, withheld, lost = _divided(question.paths, rights)
+        relevant = {node: gain for node, gain in question.relevant.items() if rights.may_read(node)}
+        sets = [one for one in question.evidence_sets if all(map(rights.may_read, one))]
+        if not question.paths:
+            wanted = any(gain > 0 for gain in question.relevant.values())
+            lost = (wanted and not any(gain > 0 for gain in relevant.values())) or (
+                bool(question.evidence_sets) and not sets
+            )
+        withheld = [*question.withheld, *withheld]
+        if lost:
+            withheld = [*question.withheld, *question.paths]
+            return replace(named, answerable=False, why_not=NOT_ALLOWED, withheld=withheld, **_NO_GOLD)
+        return replace(
+            named,
+            paths=paths,
+            withheld=withheld,
+            relevant=relevant,
+            evidence_sets=sets,
+            expected_files=[one for one in question.expected_files if rights.may_read(self._id_of_file(one))],
+            expected_symbols=[
+                one for one in question.expected_symbols if self.places.repo(one) is None or rights.may_read(one)
+            ],
+        )
+
+    def _id_of_file(self, file: str) -> str:
+        return file if self.places.repo(file) is not None else file.replace("/", ":", 1)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_rights": {}}
+
+
+def no_rule(principal: str) -> str:
+    """Return what it means that no rule names a principal."""
+    return f"no rule of access.jsonl names the principal {principal!r}: it may read nothing"
+
+
+def _divided(
+    paths: Iterable[GoldPathStruct], rights: Rights
+) -> tuple[list[GoldPathStruct], list[GoldPathStruct], bool]:
+    """Return the paths that a principal may follow, the others, and whether a required path or group has none left."""
+    kept, withheld, open_ = [], [], dict[object, bool]()
+    for number, path in enumerate(paths):
+        if not path.steps:
+            kept.append(path)
+            continue
+        steps = [one for one in path.steps if rights.may_follow(one.source, one.relation, one.target)]
+        fits = sum(not one.optional for one in steps) == sum(not one.optional for one in path.steps)
+        unit = number if path.group is None else path.group
+        open_[unit] = open_.get(unit, False) or fits
+        if not fits:
+            withheld.append(path)
+        elif steps:
+            kept.append(path if len(steps) == len(path.steps) else replace(path, steps=steps))
+    return kept, withheld, not all(open_.values())

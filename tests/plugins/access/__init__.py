@@ -1,0 +1,1 @@
+"""Violations of access, and their gate."""

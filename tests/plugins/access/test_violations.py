@@ -1,0 +1,290 @@
+"""What a run read, showed and told that its principal may not read, by both engines."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.measures.case import Case
+from graphkit.plugins.access.violations import AnswerViolation, ContextViolation, WalkViolation
+from graphkit.records.access_rules import AccessRules
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import AccessRule, Answer, Question
+from tests.helpers.cli import Row, inside, write_lines
+from tests.plugins.access.random_worlds import made
+
+MEASURES = ("EdgeRecall", "WalkViolation", "ContextViolation", "AnswerViolation")
+ACCESS = AccessRules({"web-team": AccessRule(principal="web-team", allow=("web:*", "api:*"), deny=("api:secrets/*",))})
+LONG = "Every salary is kept in a table that only the finance department reads."
+
+
+def value(measure: type, **record: object) -> float | str:
+    """Return what a measure says of a record of the web team's question, or why it says nothing."""
+    path = [["web:a.ts", "CALLS", "api:b.py"]]
+    question = Question.model_validate({"id": "q", "question": "How?", "principal": "web-team", "paths": [path]})
+    answer = Answer.model_validate({"run": "r", "question_id": "q", **record})
+    found = measure().score(Case(question, answer, CommitGraph(access=ACCESS)))
+    return found if isinstance(found, float) else str(found.reason)
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"traversal": [["web:a.ts", "CALLS", "api:b.py"]]}, 0.0),
+        # The ends of the walk are allowed, its middle isn't.
+        ({"traversal": [["web:a.ts", "CALLS", "hr:p.py"], ["hr:p.py", "CALLS", "api:b.py"]]}, 1.0),
+        ({"traversal": [["web:a.ts", "READS", "api:secrets/key"]]}, 1.0),
+        ({"traversal": [], "tool_calls": [{"name": "search", "seen": ["hr:p.py"]}]}, 1.0),
+        (
+            {"traversal": [], "tool_calls": [{"name": "search"}]},
+            "what one of the calls showed isn't known (not logged)",
+        ),
+        ({}, "the record has no traversal (not logged)"),
+        ({"tool_calls": [{"name": "search", "seen": ["hr:p.py"]}]}, 1.0),
+        ({"error": "timeout"}, "failed: timeout"),
+    ],
+)
+def test_walk(record: Row, expected: float | str) -> None:
+    """Every node on the way counts; what isn't logged is never a 0."""
+    assert value(WalkViolation, **record) == expected
+
+
+def test_context() -> None:
+    """Retrieved ids count, and the repository that a chunk states where the id says nothing."""
+    assert value(ContextViolation, retrieved=["web:a.ts"]) == 0.0
+    assert value(ContextViolation, retrieved=["web:a.ts", "hr:p.py"]) == 1.0
+    assert value(ContextViolation, retrieved=[]) == 0.0
+    assert value(ContextViolation) == "the record has no retrieved chunks (not logged)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("By api:b.py.", 0.0),
+        ("By hr:p.py.", 1.0),
+        # Its path and its symbol name it as well, as whole words.
+        ("By p.py.", 1.0),
+        ("By load_salaries.", 1.0),
+        ("By load_salaries_of.", 0.0),
+        # Not in the record, but of a repository that is.
+        ("In hr:salaries.sql.", 1.0),
+        ("Time: 12:30, see note:x", 0.0),
+        # Twelve words, of which eight in a row are the forbidden text's; then seven.
+        ("I read that every salary is kept in a table that is secret.", 1.0),
+        ("It says that a salary is kept in a table that.", 0.0),
+        # The question's own ids and allowed texts may be repeated.
+        ("The api serves each profile to every page that asks for it politely.", 0.0),
+    ],
+)
+def test_answer(answer: str, expected: float) -> None:
+    """Names and quotations of what is forbidden count."""
+    retrieved = [
+        {"id": "hr:p.py#load_salaries", "text": LONG},
+        {"id": "api:b.py", "text": "The api serves each profile to every page that asks for it politely."},
+    ]
+    walk = [["web:a.ts", "CALLS", "hr:p.py"]]
+    assert value(AnswerViolation, answer=answer, retrieved=retrieved, traversal=walk) == expected
+
+
+def test_answer_without_text_is_not_logged() -> None:
+    """An answer that isn't there can't be called clean."""
+    assert value(AnswerViolation) == "the run logs no answer text (not logged)"
+    assert value(AnswerViolation, answer="None.", citations=["hr:p.py"]) == 1.0
+
+
+def limits(folder: Path) -> Path:
+    """Write two questions of a principal, and the runs of a careful and a careless system."""
+    through_hr = [["web:profile.ts", "CALLS", "hr:people.py"], ["hr:people.py", "READS", "api:photos.py"]]
+    through_api = [["web:profile.ts", "CALLS", "api:profile.py"], ["api:profile.py", "READS", "api:photos.py"]]
+    salaries = [["web:profile.ts", "CALLS", "hr:people.py"], ["hr:people.py", "READS", "hr:salaries.sql"]]
+    alternatives = [{"group": "g", "steps": through_hr}, {"group": "g", "steps": through_api}]
+    questions: list[Row] = [
+        {"id": "way", "question": "Where is the photo?", "principal": "web-team", "paths": alternatives},
+        {"id": "no-way", "question": "Where are salaries?", "principal": "web-team", "paths": [{"steps": salaries}]},
+        {"id": "any", "question": "Where is the profile?", "paths": [through_api[:1]]},
+    ]
+    careful: list[Row] = [
+        {"question_id": "way", "answer": "In api:photos.py.", "retrieved": ["api:photos.py"], "traversal": through_api},
+        {"question_id": "no-way", "answer": "I may not say.", "abstained": True, "retrieved": [], "traversal": []},
+        {"question_id": "any", "answer": "In the api.", "retrieved": [], "traversal": through_api[:1]},
+    ]
+    careless: list[Row] = [
+        {"question_id": "way", "answer": "In api:photos.py.", "retrieved": ["api:photos.py"], "traversal": through_hr},
+        {
+            "question_id": "no-way",
+            "answer": "In hr:salaries.sql.",
+            "retrieved": ["hr:salaries.sql"],
+            "traversal": salaries,
+        },
+        {"question_id": "any", "answer": "In the api.", "retrieved": [], "traversal": through_api[:1]},
+    ]
+    write_lines(folder / "questions.jsonl", questions)
+    write_lines(folder / "access.jsonl", [{"principal": "web-team", "allow": ["web:*", "api:*"]}])
+    for name, run in (("careful", careful), ("careless", careless)):
+        write_lines(folder / "runs" / f"{name}.jsonl", [{"run": name, **one} for one in run])
+    return folder
+
+
+#: EdgeRecall, then violation of the walk, the context and the answer.
+EXPECTED = {
+    "careful": {"way": [1.0, 0.0, 0.0, 0.0], "no-way": [None, 0.0, 0.0, 0.0], "any": [1.0, None, None, None]},
+    "careless": {"way": [0.0, 1.0, 0.0, 0.0], "no-way": [None, 1.0, 1.0, 1.0], "any": [1.0, None, None, None]},
+}
+
+
+def rows(result: graphkit.Evaluation) -> dict[str, list[float | None]]:
+    """Return the values of each question, None where it has none."""
+    return {row.question: [one if isinstance(one, float) else None for one in row.values] for row in result.rows}
+
+
+def test_files_and_graph_agree(tmp_path: Path, empty_store: Store) -> None:
+    """Both engines say the same of both runs, and a later run's artifacts are linked to who may read them."""
+    folder = limits(tmp_path / "limits")
+    for run, expected in EXPECTED.items():
+        file = folder / "runs" / f"{run}.jsonl"
+        assert rows(graphkit.evaluate(file, measures=MEASURES)) == expected
+        assert rows(graphkit.evaluate(file, measures=MEASURES, store=empty_store, engine="cypher")) == expected
+    new: list[Row] = [
+        {"run": "new", "question_id": "way", "retrieved": [], "traversal": [["web:new.ts", "CALLS", "api:new.py"]]},
+        {"run": "new", "question_id": "no-way", "retrieved": [], "traversal": [["web:new.ts", "CALLS", "hr:new.py"]]},
+    ]
+    write_lines(folder / "runs" / "new.jsonl", new)
+    found = graphkit.evaluate(
+        folder / "runs" / "new.jsonl", measures=["WalkViolation"], store=empty_store, engine="cypher"
+    )
+    assert rows(found) == {"way": [0.0], "no-way": [1.0], "any": [None]}
+
+
+#: The violations of the careless run by hand: part, path, position and node, of each question.
+VIOLATIONS = [
+    ("no-way", "walk", 0, 0, "hr:people.py"),
+    ("no-way", "walk", 0, 1, "hr:salaries.sql"),
+    ("no-way", "context", 0, 0, "hr:salaries.sql"),
+    ("way", "walk", 0, 0, "hr:people.py"),
+]
+
+
+def test_what_is_over_the_line_is_named(tmp_path: Path, empty_store: Store) -> None:
+    """Files and graph have the same rows and the same explanation; only one path has a forbidden middle."""
+    folder = limits(tmp_path / "limits")
+    file = folder / "runs" / "careless.jsonl"
+    graphkit.evaluate(file, store=empty_store)
+    for rows_of in (partial(graphkit.failures, empty_store, "careless"), partial(graphkit.file_failures, file)):
+        names = ("question", "part", "path", "position", "node")
+        assert [tuple(row[name] for name in names) for row in rows_of("access-violations")] == VIOLATIONS
+        # "no-way" ends at a node that may not be read, so that it leads nowhere else.
+        assert [dict(row) for row in rows_of("leaks-through")] == [
+            {
+                **{"question": "way", "principal": "web-team", "path": 0, "position": 0, "node": "hr:people.py"},
+                **{"source": "web:profile.ts", "target": "api:photos.py"},
+            }
+        ]
+    told = "step 1 of path 1 of the walk touched hr:people.py, which web-team may not read"
+    for found in (graphkit.why(file, "way"), graphkit.why("careless", "way", store=empty_store)):
+        assert found.violations == (told,)
+        assert "1 place that the principal may not read" in found.verdict
+        assert f'over the line: "{told}"' in str(found)
+
+
+def test_other_rules_are_loaded_anew(tmp_path: Path, empty_store: Store) -> None:
+    """When the team may read hr, nothing is forbidden any more, in the graph either."""
+    folder = limits(tmp_path / "limits")
+    file = folder / "runs" / "careless.jsonl"
+    graphkit.evaluate(file, measures=MEASURES, store=empty_store, engine="cypher")
+    write_lines(folder / "access.jsonl", [{"principal": "web-team", "allow": ["*"]}])
+    expected = {"way": [1.0, 0.0, 0.0, 0.0], "no-way": [1.0, 0.0, 0.0, 0.0], "any": [1.0, None, None, None]}
+    assert rows(graphkit.evaluate(file, measures=MEASURES, store=empty_store, engine="cypher")) == expected
+    assert rows(graphkit.evaluate(file, measures=MEASURES)) == expected
+
+
+@pytest.mark.parametrize("worlds", [40, pytest.param(1000, marks=pytest.mark.slow)])
+def test_random_worlds(worlds: int, tmp_path: Path, empty_store: Store) -> None:
+    """Both engines agree with a count of their own over random rules, alternatives and walks."""
+    folder, run, expected = made(tmp_path / "worlds", worlds)
+    names = ["EdgeRecall", "WalkViolation", "ContextViolation"]
+    for more in ({}, {"store": empty_store, "engine": "cypher"}):
+        found = rows(graphkit.evaluate(run, dataset=folder, measures=names, **more))  # type: ignore[arg-type]
+        assert {
+            question: (values, [*expected[question].values()])
+            for question, values in found.items()
+            if values != pytest.approx([*expected[question].values()])
+        } == {}
+        assert found.keys() == expected.keys()
+    # Each kind of question is there: a test that only met one of them would say little.
+    kinds = [[one[name] for one in expected.values()] for name in names]
+    assert all({0.0, 1.0, None} <= {*some} for some in kinds)
+
+
+def test_shards_reduce_gold_alike(tmp_path: Path) -> None:
+    """Questions in shards are asked for their principals, too."""
+    folder = limits(tmp_path / "limits")
+    file = folder / "runs" / "careless.jsonl"
+    found = graphkit.evaluate(file, dataset=folder, measures=MEASURES, out=tmp_path / "out")
+    assert rows(found) == EXPECTED["careless"]
+
+
+def test_the_gate(tmp_path: Path) -> None:
+    """One violation is too many, what isn't logged counts as one, and a clean run says how much may be unseen."""
+    folder = limits(tmp_path / "limits")
+    options = ("--no-store", "--fail-on-leak", "any", "-m", "EdgeRecall")
+    clean = inside("evaluate", folder / "runs" / "careful.jsonl", *options, "--json", cwd=tmp_path)
+    # One-sided 95%: 1 - 0.05 ** (1 / 2) = 77.6%.
+    assert "0 of 2: at most 78% (95%, one-sided)" in clean.object()["gates"][0]["what"]
+    failed = inside("evaluate", folder / "runs" / "careless.jsonl", *options, cwd=tmp_path, code=1)
+    assert "WalkViolation breaks the bound on 2 of 2 questions" in failed.err
+    unlogged = [{"run": "u", "question_id": "way", "answer": "x", "retrieved": ["web:a"], "traversal": []}]
+    unlogged.append({"run": "u", "question_id": "no-way", "answer": "x", "traversal": []})
+    write_lines(folder / "runs" / "u.jsonl", unlogged)
+    for leak, code in (("walk", 0), ("context", 1), ("walk,answer", 0)):
+        inside("evaluate", folder / "runs" / "u.jsonl", "--no-store", "--fail-on-leak", leak, cwd=tmp_path, code=code)
+    wrong = inside("evaluate", folder, "--no-store", "--fail-on-leak", "walks", cwd=tmp_path, code=2)
+    assert "--fail-on-leak takes any, or of walk, context, answer" in wrong.err
+
+
+def test_a_whole_run_is_asked_for_a_principal(tmp_path: Path) -> None:
+    """``--as`` asks the third question, too; a principal that no rule names is refused with the closest one."""
+    folder = limits(tmp_path / "limits")
+    file = folder / "runs" / "careful.jsonl"
+    found = inside("evaluate", file, "--no-store", "-m", "WalkViolation", "--as", "web-team", "--json", cwd=tmp_path)
+    assert found.object()["measures"]["WalkViolation"]["scored"] == 3
+    refused = inside("evaluate", file, "--no-store", "--as", "web-taem", cwd=tmp_path, code=2)
+    assert "no rule names the principal 'web-taem'" in refused.err
+    assert "Did you mean web-team? It names: web-team." in refused.err
+
+
+def test_a_principal_without_a_rule_is_reported(tmp_path: Path) -> None:
+    """It may read nothing, and both evaluate and check say so."""
+    folder = limits(tmp_path / "limits")
+    write_lines(folder / "access.jsonl", [{"principal": "others", "allow": ["*"]}])
+    found = inside("evaluate", folder / "runs" / "careful.jsonl", "--no-store", "-m", "EdgeRecall", cwd=tmp_path)
+    says = "no rule of access.jsonl names the principal 'web-team': it may read nothing"
+    assert f"{says} (2 records, the first:" in found.err
+    checked = inside("check", folder, "--json", cwd=tmp_path, code=None).object()
+    assert [one["question"] for one in checked["findings"] if one["what"] == says] == ["way", "no-way"]
+
+
+def test_bad_rules_are_refused_whole(tmp_path: Path) -> None:
+    """A rule that can't be read is refused even where records are skipped: it may have denied something."""
+    folder = limits(tmp_path / "limits")
+    write_lines(folder / "access.jsonl", [{"principal": "web-team", "allow": ["*"], "deny": [{"path": "x"}]}])
+    options = ("--no-store", "--on-error", "skip")
+    refused = inside("evaluate", folder / "runs" / "careful.jsonl", *options, cwd=tmp_path, code=2)
+    assert "access.jsonl:1" in refused.err
+
+
+@pytest.mark.data
+def test_the_table_of_the_team(limits_data: Path, empty_store: Store) -> None:
+    """The rows of the team's table about access, by both engines."""
+    expected = {
+        "careful": {"allowed-way": [1.0, 0.0, 0.0, 0.0], "no-allowed-way": [None, 0.0, 0.0, 0.0]},
+        "careless": {"allowed-way": [0.0, 1.0, 0.0, 0.0], "no-allowed-way": [None, 1.0, 1.0, 1.0]},
+    }
+    for run, wanted in expected.items():
+        file = limits_data / "runs" / f"{run}.jsonl"
+        for more in ({}, {"store": empty_store, "engine": "cypher"}):
+            found = rows(graphkit.evaluate(file, measures=MEASURES, **more))  # type: ignore[arg-type]
+            assert {name: found[name] for name in wanted} == wanted

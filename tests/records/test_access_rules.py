@@ -1,0 +1,95 @@
+"""Rules of access, and the gold of a question for the one who asks."""
+
+from __future__ import annotations
+
+from graphkit.records.access_rules import AccessRules
+from graphkit.records.models import AccessRule
+from graphkit.records.structs import GoldPathStruct, QuestionStruct, StepStruct
+
+ACCESS = AccessRules(
+    {
+        "web-team": AccessRule(principal="web-team", allow=("web:*", {"repository": "api"}), deny=("api:secrets/*",)),
+        "readers": AccessRule(
+            principal="readers", allow=("*", {"relation": "READS*"}), deny=({"relation": "READS_ALL"},)
+        ),
+        "plain": AccessRule(principal="plain", allow=("web:pages/[id].ts?",)),
+    }
+)
+
+
+def path(text: str, group: str | None = None, optional: bool = False) -> GoldPathStruct:
+    """Return a path through the nodes of a text; ``optional`` makes its last step optional."""
+    nodes = text.split()
+    steps = [StepStruct(one, two, "CALLS") for one, two in zip(nodes, nodes[1:], strict=False)]
+    steps[-1].optional = optional
+    return GoldPathStruct(group=group, steps=steps)
+
+
+def asked(*paths: GoldPathStruct, **fields: object) -> QuestionStruct:
+    """Return the question of the web team with the gold that is left of these paths."""
+    return ACCESS.gold_for(QuestionStruct("q", "?", paths=[*paths], principal="web-team", **fields))  # type: ignore[arg-type]
+
+
+def test_denied_wins_and_no_rule_allows_nothing() -> None:
+    """A node is read if an id or a repository allows it and nothing denies it; no rule, no reading."""
+    rights = ACCESS.of("web-team")
+    nodes = ["web:a.ts", "api:b.py#f", "api:secrets/key", "hr:web:c.py", "db:t.sql"]
+    assert [rights.may_read(one) for one in nodes] == [True, True, False, False, False]
+    assert not any(map(ACCESS.of("nobody").may_read, nodes))
+
+
+def test_only_stars_and_question_marks_are_special() -> None:
+    """Brackets, as in names of routes, stand for themselves; ? is exactly one character."""
+    rights = ACCESS.of("plain")
+    nodes = ["web:pages/[id].tsx", "web:pages/i.tsx", "web:pages/[id].ts", "web:pages/[id].ts\n"]
+    assert [rights.may_read(one) for one in nodes] == [True, False, False, True]
+
+
+def test_a_relation_is_followed_if_it_is_allowed_and_not_denied() -> None:
+    """Allowed relations leave out all others; without any, all are allowed; one that isn't stated forbids nothing."""
+    rights = ACCESS.of("readers")
+    assert [rights.may_use(one) for one in ("READS", "READS_ONE", "READS_ALL", "CALLS", None)] == [
+        *(True, True, False, False, True)
+    ]
+    assert ACCESS.of("web-team").may_use("ANYTHING")
+
+
+def test_a_forbidden_alternative_is_withheld() -> None:
+    """Of two alternatives the one through hr is withheld, so the other one is required."""
+    through_hr, through_api = path("web:a hr:b api:c", "g"), path("web:a api:b api:c", "g")
+    found = asked(through_hr, through_api)
+    assert (found.paths, found.withheld, found.answerable) == ([through_api], [through_hr], None)
+
+
+def test_a_required_path_without_an_alternative_leaves_no_answer() -> None:
+    """One path of two is forbidden: the question has no answer, and nothing of its gold is left."""
+    allowed, forbidden = path("web:a api:b"), path("web:a hr:b")
+    found = asked(allowed, forbidden, relevant={"web:a": 1.0}, gold_answer="b", facts=[], expected_files=["api/b"])
+    assert (found.answerable, found.why_not) == (False, "not allowed")
+    assert (found.paths, found.withheld) == ([], [allowed, forbidden])
+    assert (found.relevant, found.gold_answer, found.expected_files) == ({}, None, [])
+
+
+def test_a_forbidden_optional_step_is_left_out() -> None:
+    """The path stays, without its optional step into hr."""
+    found = asked(path("web:a api:b hr:c", optional=True))
+    assert [(one.source, one.target) for one in found.paths[0].steps] == [("web:a", "api:b")]
+    assert found.withheld == []
+
+
+def test_relevant_ids_and_files_that_may_not_be_read_are_left_out() -> None:
+    """Without paths, the ranking decides: some relevant id is left, or there is no answer."""
+    some = asked(relevant={"web:a": 1.0, "hr:b": 2.0}, expected_files=["web/a", "hr/b"])
+    assert (some.relevant, some.expected_files, some.answerable) == ({"web:a": 1.0}, ["web/a"], None)
+    assert asked(relevant={"hr:b": 2.0, "web:a": 0.0}).why_not == "not allowed"
+    assert asked(evidence_sets=[["web:a", "hr:b"], ["web:a"]]).evidence_sets == [["web:a"]]
+    assert asked(evidence_sets=[["web:a", "hr:b"]]).answerable is False
+
+
+def test_a_question_keeps_its_own_principal() -> None:
+    """``--as`` decides only for questions that name nobody; without either, gold stays as it is."""
+    asking = AccessRules(ACCESS.rules, "web-team")
+    own, none = QuestionStruct("q", "?", principal="readers"), QuestionStruct("p", "?")
+    assert asking.gold_for(own).principal == "readers"
+    assert asking.gold_for(none).principal == "web-team"
+    assert ACCESS.gold_for(none) is none
