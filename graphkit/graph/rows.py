@@ -131,7 +131,7 @@ def repository_rules_row(places: Places) -> dict[str, Any]:
 def principal_row(rule: AccessRule, access: AccessRules) -> dict[str, Any]:
     """Return the row of a principal; patterns of repositories and relations are JSON."""
     allow, deny = (
-        [one if isinstance(one, str) else _json({**one}) for one in some] for some in (rule.allow, rule.deny)
+        [one if isinstance(one, str) else _json(dict(one.items())) for one in some] for some in (rule.allow, rule.deny)
     )
     kinds = ("ids", "repositories", "relations")
     regexes = dict.fromkeys([*kinds, *(f"denied_{kind}" for kind in kinds)]) | access.of(rule.principal).properties()

@@ -1,0 +1,53 @@
+"""``graphkit run --twin``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphkit.cli.base import option, present
+from graphkit.errors import GateError, InputError
+from graphkit.records.words import counted
+
+if TYPE_CHECKING:
+    from graphkit.systems.runner import CallBudget
+    from graphkit.systems.session import Session
+
+
+@dataclass(frozen=True)
+class TwinOptions:
+    """A run over two graphs, whose answers aren't kept."""
+
+    twin: bool = option(
+        "--twin",
+        "Ask twice each over the whole graph and over what the principal may read, keep nothing, and fail if a walk "
+        "or an answer differs.",
+    )
+
+    def counted(self, session: Session) -> bool:
+        """Ask over both graphs, if that is what is asked for, and return whether it is.
+
+        Raises
+        ------
+        InputError
+            No question has a principal.
+        GateError
+            What is forbidden had an influence.
+        """
+        if not self.twin:
+            return False
+        from graphkit.plugins.access.twins import twins, twins_in_words
+
+        found = twins(session)
+        if not found:
+            what = "no question has a principal, for whom something could be forbidden"
+            raise InputError(what, where="--twin", remedy="Name one by --as, or in the questions.")
+        present(twins_in_words(found), *(one.as_json() for one in found))
+        if caught := sum(one.outcome == "influence" for one in found):
+            what = f"what is forbidden had an influence on {caught} of {counted(len(found), 'question')}"
+            raise GateError(what, remedy="Filter the graph by the principal at each hop, not the result at the end.")
+        return True
+
+    def budget(self) -> CallBudget | None:
+        """Return no limit."""
+        return None

@@ -1,0 +1,178 @@
+"""Noninterference: a system answers alike over the whole graph and over the graph that its principal may read.
+
+A system that follows forbidden edges and drops what it found there at the end shows nothing forbidden, and yet what it
+answers depends on it. Asked over both graphs, it differs (Goguen and Meseguer 1982).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import find_file
+from graphkit.files.leftovers import held_folder
+from graphkit.files.problems import Problems
+from graphkit.records.access_rules import Rights
+from graphkit.records.models import Answer, Question
+from graphkit.records.words import counted
+from graphkit.shards import event_loop
+from graphkit.systems.importing import System
+from graphkit.systems.runner import Runner, Task
+from graphkit.systems.session import Session
+
+#: How often a question is asked over each graph: what differs over the same one is chance.
+ASKED = 2
+
+#: What an answer shows, in the order in which a difference is looked for.
+PARTS = ("walk", "context", "answer")
+
+Outcome = Literal["same", "influence", "chance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """What became of a question of one system over both graphs.
+
+    Attributes
+    ----------
+    outcome
+        ``influence`` if each graph has one answer and they differ; ``chance`` if answers over the same graph differ.
+    difference
+        The first difference in words; None if there is none.
+    """
+
+    system: str
+    question: str
+    principal: str
+    outcome: Outcome
+    difference: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields."""
+        return {name: getattr(self, name) for name in ("system", "question", "principal", "outcome", "difference")}
+
+
+def twins(session: Session, repeats: int = ASKED) -> list[Twin]:
+    """Ask each question of a session that has a principal over both graphs, so many times each.
+
+    A system reads the graph in the folder ``context.dataset``: of the second one, artifacts and edges that the
+    principal may not read are left out, and so is all gold. Nothing is kept.
+
+    Raises
+    ------
+    InputError
+        A file of the graph can't be read.
+    """
+    asked = [one for one in session.plan.questions if one.principal is not None]
+    found = []
+    for principal in dict.fromkeys(str(one.principal) for one in asked):
+        some = [one for one in asked if one.principal == principal]
+        with _cut(session.dataset, session.plan.dataset, session.dataset.access.of(principal)) as folder:
+            answers = [_answers(session, some, place, repeats) for place in (session.dataset.folder, folder)]
+        for system in session.systems:
+            for question in some:
+                whole, part = (side[system.name, question.id] for side in answers)
+                found.append(Twin(system.name, question.id, principal, *compared(whole, part)))
+    return found
+
+
+def compared(whole: Sequence[Answer], part: Sequence[Answer]) -> tuple[Outcome, str | None]:
+    """Return whether answers over the whole graph and over a part of it differ, and where first."""
+    sides = [[*map(_shown, side)] for side in (whole, part)]
+    if any(one != side[0] for side in sides for one in side):
+        return "chance", "it answers the same question over the same graph in several ways"
+    first, second = sides[0][0], sides[1][0]
+    difference = next(_differences(first, second), None)
+    return ("same", None) if difference is None else ("influence", difference)
+
+
+def _shown(answer: Answer) -> dict[str, list[str]]:
+    """Return what an answer shows, each part as texts."""
+    if answer.error is not None:
+        return {"walk": [], "context": [], "answer": [f"failed ({answer.error_type or 'an error'})"]}
+    steps = sorted(answer.traversal or (), key=lambda one: (one.path, one.position or 0))
+    return {
+        "walk": [f"{one.source} -{one.relation or ''}-> {one.target}" for one in steps],
+        "context": [one.id for one in answer.retrieved or ()],
+        "answer": [answer.answer or ""],
+    }
+
+
+def _differences(whole: dict[str, list[str]], part: dict[str, list[str]]) -> Iterator[str]:
+    for name in PARTS:
+        for place in range(max(len(whole[name]), len(part[name]))):
+            here, there = (some[name][place] if place < len(some[name]) else "nothing" for some in (whole, part))
+            if here != there:
+                where = "answer" if name == "answer" else f"{name}, place {place + 1}"
+                yield f"{where}: {here} over the whole graph, {there} without what is forbidden"
+
+
+def _answers(
+    session: Session, questions: Sequence[Question], folder: Path, repeats: int
+) -> dict[tuple[str, str], list[Answer]]:
+    found: dict[tuple[str, str], list[Answer]] = {}
+
+    def keep(job: Task, answer: Answer) -> None:
+        found.setdefault((job.system.name, job.question.id), []).append(answer)
+
+    def task(system: System, question: Question) -> Task:
+        return Task(system, question, lambda: replace(session._context(question, system.name), dataset=folder))
+
+    for _ in range(repeats):
+        jobs = [task(system, question) for question in questions for system in session.systems]
+        event_loop.run(Runner(keep, session.limits, session.prices, Problems()).run(jobs))
+    return found
+
+
+@contextmanager
+def _cut(dataset: Dataset, questions: Iterable[Question], rights: Rights) -> Iterator[Path]:
+    """Make a dataset with what a principal may read of another one, and its questions without gold."""
+    problems = Problems()
+    with held_folder() as made:
+        folder = made / dataset.name
+        folder.mkdir()
+        for artifacts, edges in dataset.graphs.values():
+            if artifacts is not None:
+                records = (one for one in dataset.artifacts(artifacts, problems) if rights.may_read(one.id, one.repo))
+                _write(folder / f"{artifacts.name.partition('.')[0]}.jsonl", records)
+            if edges is not None:
+                kept = (one for one in dataset.edges(edges, problems) if rights.may_follow(*_ends(one)))
+                _write(folder / f"{edges.name.partition('.')[0]}.jsonl", kept)
+        problems.raise_if_refused()
+        for kind in ("commits", "compatibility"):
+            if (path := find_file(dataset.folder, kind)) is not None:
+                (folder / path.name).write_bytes(path.read_bytes())
+        _write(folder / "questions.jsonl", (one.model_dump(exclude_defaults=True) for one in questions))
+        yield folder
+
+
+def _ends(edge: Any) -> tuple[str, str, str]:
+    return edge.source, edge.relation, edge.target
+
+
+def _write(path: Path, records: Iterable[Any]) -> None:
+    path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in records))
+
+
+def twins_in_words(found: Sequence[Twin]) -> list[str]:
+    """Return a line for each question that isn't the same over both graphs, and one for each system."""
+    lines = []
+    for one in found:
+        if one.outcome == "influence":
+            lines.append(f"influence  {one.system} {one.question}: {one.difference}")
+        elif one.outcome == "chance":
+            lines.append(f"chance     {one.system} {one.question}: {one.difference}; nothing follows from it")
+    for system in dict.fromkeys(one.system for one in found):
+        own = [one for one in found if one.system == system]
+        counts = {kind: sum(one.outcome == kind for one in own) for kind in ("same", "influence", "chance")}
+        lines.append(
+            f"{system}: {counted(len(own), 'question')} over both graphs, {counts['same']} the same, "
+            f"{counts['influence']} influenced by what is forbidden, {counts['chance']} by chance"
+        )
+    return lines

@@ -1,0 +1,110 @@
+"""Noninterference: what a principal may not read has no influence on a system that filters each hop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphkit.plugins.access.twins import compared
+from graphkit.records.models import Answer
+from tests.helpers.cli import Row, inside, write_lines
+
+SYSTEMS = '''
+import itertools, json
+
+counter = itertools.count()
+
+
+def edges(context):
+    with (context.dataset / "edges.jsonl").open() as stream:
+        return [json.loads(line) for line in stream]
+
+
+def may_read(node):
+    return not node.startswith("hr:")
+
+
+def walked(question, every, follows):
+    """Follow edges from the node that the question names, and return all steps."""
+    node, steps = question.question, []
+    while following := [one for one in every if one["source"] == node and follows(one)]:
+        step = following[0]
+        steps.append([step["source"], step["relation"], step["target"]])
+        node = step["target"]
+    return steps
+
+
+def at_the_end(question, context):
+    """Walk everywhere, and drop forbidden steps from what is shown."""
+    steps = walked(question, edges(context), lambda one: True)
+    shown = [one for one in steps if may_read(one[0]) and may_read(one[2])]
+    return {"answer": "It leads to " + steps[-1][2] if may_read(steps[-1][2]) else "Nowhere.", "traversal": shown}
+
+
+def each_hop(question, context):
+    """Follow only edges between nodes that may be read."""
+    steps = walked(question, edges(context), lambda one: may_read(one["target"]))
+    return {"answer": f"It leads to {steps[-1][2]}" if steps else "Nowhere.", "traversal": steps}
+
+
+def by_chance(question, context):
+    return f"answer {next(counter)}"
+'''
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    """Two questions: from web:a the first way leads through hr to api:z, a second one to api:y; web:b knows one way."""
+    edges = [("web:a", "hr:m"), ("hr:m", "api:z"), ("web:a", "api:y"), ("web:b", "api:x")]
+    records: list[Row] = [{"source": one, "relation": "CALLS", "target": two} for one, two in edges]
+    write_lines(tmp_path / "data" / "edges.jsonl", records)
+    write_lines(tmp_path / "data" / "questions.jsonl", [{"id": one, "question": f"web:{one}"} for one in "ab"])
+    write_lines(tmp_path / "data" / "access.jsonl", [{"principal": "web-team", "allow": ["web:*", "api:*"]}])
+    (tmp_path / "filters.py").write_text(SYSTEMS)
+    return tmp_path
+
+
+def test_a_filter_at_the_end_is_caught(world: Path) -> None:
+    """It shows nothing forbidden, but over the allowed graph it leads to api:y instead of api:z."""
+    options = ("--as", "web-team", "--twin", "--system", "late=filters:at_the_end")
+    found = inside("run", "data", *options, cwd=world, code=1)
+    first = "walk, place 1: nothing over the whole graph, web:a -CALLS-> api:y without what is forbidden"
+    assert f"influence  late a: {first}" in found.out
+    assert "late: 2 questions over both graphs, 1 the same, 1 influenced by what is forbidden, 0 by chance" in found.out
+    assert "what is forbidden had an influence on 1 of 2 questions" in found.err
+    assert not (world / "data" / "runs").exists()
+
+
+def test_a_filter_of_each_hop_is_not_caught(world: Path) -> None:
+    """It never learns of hr, so both graphs give the same walks and answers."""
+    options = ("--as", "web-team", "--twin", "--system", "hop=filters:each_hop", "--json")
+    found = inside("run", "data", *options, cwd=world, code=0).objects()
+    assert [(one["question"], one["outcome"], one["difference"]) for one in found] == [
+        ("a", "same", None),
+        ("b", "same", None),
+    ]
+
+
+def test_chance_is_told_from_influence(world: Path) -> None:
+    """Answers that differ over the same graph say nothing about what is forbidden."""
+    options = ("--as", "web-team", "--twin", "--system", "dice=filters:by_chance")
+    found = inside("run", "data", *options, cwd=world, code=0)
+    assert "0 influenced by what is forbidden, 2 by chance" in found.out
+
+
+def test_somebody_has_to_ask(world: Path) -> None:
+    """Without a principal, nothing is forbidden and nothing can be compared."""
+    refused = inside("run", "data", "--twin", "--system", "hop=filters:each_hop", cwd=world, code=2)
+    assert "no question has a principal" in refused.err
+
+
+def test_a_failure_on_one_side_is_a_difference() -> None:
+    """A system that fails without the forbidden part depends on it."""
+    whole = Answer(run="r", question_id="q", answer="x")
+    failed = Answer(run="r", question_id="q", error="no node", error_type="KeyError")
+    outcome, difference = compared([whole, whole], [failed, failed])
+    assert (outcome, difference) == (
+        "influence",
+        "answer: x over the whole graph, failed (KeyError) without what is forbidden",
+    )
