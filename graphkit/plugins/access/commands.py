@@ -10,8 +10,8 @@ from graphkit.errors import GateError, InputError
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
-    from graphkit.systems.runner import CallBudget
-    from graphkit.systems.session import Session
+    from graphkit.plugins.systems.runner import CallBudget
+    from graphkit.plugins.systems.session import Session
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class TwinOptions:
         "or an answer differs.",
     )
 
-    def counted(self, session: Session) -> bool:
+    def instead(self, session: Session) -> bool:
         """Ask over both graphs, if that is what is asked for, and return whether it is.
 
         Raises

@@ -18,13 +18,13 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
+from graphkit.plugins.systems.importing import System
+from graphkit.plugins.systems.runner import Runner, Task
+from graphkit.plugins.systems.session import Session
 from graphkit.records.access_rules import Rights
 from graphkit.records.models import Answer, Question
 from graphkit.records.words import counted
 from graphkit.shards import event_loop
-from graphkit.systems.importing import System
-from graphkit.systems.runner import Runner, Task
-from graphkit.systems.session import Session
 
 #: How often a question is asked over each graph: what differs over the same one is chance.
 ASKED = 2

@@ -13,6 +13,7 @@ from graphkit.records.option_values import timed
 
 if TYPE_CHECKING:
     from graphkit.plugins.limits.run_budget import RunBudget
+    from graphkit.plugins.systems.session import Session
 
 
 def _time(text: str) -> float:
@@ -28,6 +29,10 @@ class LimitOptions:
     max_cost: float | None = MAX_COST
     max_calls: int | None = option("--max-calls N", "Stop before more than N calls; each try is one.", min=0)
     max_time: float | None = option("--max-time TIME", "Begin no call after TIME, such as 30min.", parser=_time)
+
+    def instead(self, session: Session) -> bool:
+        """Return False: a limit holds for a run."""
+        return False
 
     def budget(self) -> RunBudget | None:
         """Return the budget of the library; None without a limit."""

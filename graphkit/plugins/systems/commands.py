@@ -74,8 +74,12 @@ class TryOptions:
         return Limits(self.concurrency, self.timeout, self.retries)
 
 
-class CallLimits(Protocol):
-    """Limits on the calls of a run, with their options, by a plug-in (entry points of ``graphkit.options.run``)."""
+class RunExtras(Protocol):
+    """What a plug-in adds to a run, with its options (entry points of ``graphkit.options.run``)."""
+
+    def instead(self, session: Session) -> bool:
+        """Do what the options ask for in place of a run; return whether they ask for that."""
+        ...
 
     def budget(self) -> CallBudget | None:
         """Return what the calls may take; None without a limit."""
@@ -110,7 +114,7 @@ def run(
     baselines: dict[str, Condition] = added("graphkit.conditions"),
     drawn: SampleOptions,
     tries: TryOptions,
-    limiting: dict[str, CallLimits] = added("graphkit.options.run"),
+    extras: dict[str, RunExtras] = added("graphkit.options.run"),
     dry_run: bool = option("--dry-run", "Print how many calls this would make; ask nothing."),
     prices: PriceOptions,
     reading: ReadingOptions,
@@ -150,7 +154,9 @@ def run(
     if dry_run:
         _show_calls(session)
         return
-    session.budget = next((found for one in limiting.values() if (found := one.budget()) is not None), None)
+    if any(one.instead(session) for one in extras.values()):
+        return
+    session.budget = next((found for one in extras.values() if (found := one.budget()) is not None), None)
     with redirect_stdout(sys.stderr):
         done, summaries = _asked(session, len(planned.questions) * len(chosen), workers.on, resources)
     print_problems(problems)
