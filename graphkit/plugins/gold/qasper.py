@@ -60,7 +60,7 @@ class Qasper(GoldFormat):
         texts = list(dict.fromkeys(filter(None, map(_text, given))))
         if not texts:
             raise UnusableRowError("none of 'answers' has a span, a text, or yes or no")
-        evidence = [one for one in given[0].get("evidence") or () if isinstance(one, str)]
+        evidence = _strings(given[0].get("evidence"))
         return question | {
             "gold_answer": texts[0],
             "gold_answers": texts,
@@ -72,7 +72,9 @@ def _answers(row: GoldRow) -> list[dict[str, Any]]:
     """Return the answer of each person; raise UnusableRowError if there is none."""
     given = row.get("answers")
     given = given.get("answer") if isinstance(given, dict) else given
-    found = [one.get("answer", one) if isinstance(one, dict) else one for one in given or ()]
+    found = (
+        [one.get("answer", one) if isinstance(one, dict) else one for one in given] if isinstance(given, list) else []
+    )
     if not found or not all(isinstance(one, dict) for one in found):
         raise UnusableRowError("the field 'answers' must be a list of answers that isn't empty")
     return found
@@ -80,8 +82,13 @@ def _answers(row: GoldRow) -> list[dict[str, Any]]:
 
 def _text(answer: dict[str, Any]) -> str | None:
     """Return an answer as the authors' script compares it; None if it has none."""
-    if spans := [one for one in answer.get("extractive_spans") or () if isinstance(one, str)]:
+    if spans := _strings(answer.get("extractive_spans")):
         return ", ".join(spans)
     if isinstance(text := answer.get("free_form_answer"), str) and text.strip():
         return text
-    return {True: "Yes", False: "No"}.get(answer.get("yes_no"))  # type: ignore[arg-type]
+    yes = answer.get("yes_no")
+    return None if not isinstance(yes, bool) else "Yes" if yes else "No"
+
+
+def _strings(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

@@ -29,13 +29,14 @@ class Squad(GoldFormat):
     def rows(self, path: Path, problems: Problems) -> Iterator[GoldRow]:
         for row in super().rows(path, problems):
             paragraphs, title = row.get("paragraphs"), row.get("title")
-            if not isinstance(paragraphs, list):
+            if not isinstance(paragraphs, list) or not paragraphs:
                 yield row
                 continue
             number = 0
             for paragraph in paragraphs:
                 held = paragraph if isinstance(paragraph, dict) else {}
-                for asked in held.get("qas") or [{}]:
+                given = held.get("qas")
+                for asked in given if isinstance(given, list) else [{}]:
                     number += 1
                     fields = asked if isinstance(asked, dict) else {}
                     fields = {"title": title, "context": held.get("context"), **fields}

@@ -35,7 +35,7 @@ TRIED = 50
 Edge = tuple[str, str, str]
 
 
-class Candidate(NamedTuple):
+class AbsenceCandidate(NamedTuple):
     """A question that has no answer: the edge that doesn't exist, and the search that says so."""
 
     kind: str
@@ -69,12 +69,12 @@ class Sampler:
             raise InputError(what, where=str(dataset.folder), remedy=remedy)
         return cls(graphs, [question for _, question in dataset.questions(problems)])
 
-    def candidates(self, count: int, seed: int) -> list[Candidate]:
+    def candidates(self, count: int, seed: int) -> list[AbsenceCandidate]:
         """Return at most so many candidates, the four kinds in turn; a seed gives the same ones again."""
         dice = random.Random(seed)  # noqa: S311 - a sample, not a secret
         kinds = [self._unreached(dice), self._turned(dice), self._unrelated(dice), self._other_version(dice)]
         asked = {" ".join(one.question.split()) for one in self.questions}
-        found: list[Candidate] = []
+        found: list[AbsenceCandidate] = []
         while kinds and len(found) < count:
             for kind in [*kinds]:
                 one = next((one for one in kind if one.question not in asked), None)
@@ -106,7 +106,7 @@ class Sampler:
                 if step.relation is not None and graph.holds(step.source, step.relation, step.target):
                     yield graph, question, step, step.relation
 
-    def _unreached(self, dice: random.Random) -> Iterator[Candidate]:
+    def _unreached(self, dice: random.Random) -> Iterator[AbsenceCandidate]:
         for graph, question, path in self._paths(dice):
             start, last = path.steps[0].source, path.steps[-1]
             if start not in graph.nodes or last.relation is None:
@@ -122,10 +122,12 @@ class Sampler:
                     f"{counted(len(there) - 1, 'node')}, and one from {other} {len(back) - 1}: neither found the other"
                 )
                 edge = (last.source, last.relation, other) if last.source in there else (start, last.relation, other)
-                yield Candidate("unreached", f"How does {start} reach {other}?", "no path", edge, proof, question.stack)
+                yield AbsenceCandidate(
+                    "unreached", f"How does {start} reach {other}?", "no path", edge, proof, question.stack
+                )
                 break
 
-    def _turned(self, dice: random.Random) -> Iterator[Candidate]:
+    def _turned(self, dice: random.Random) -> Iterator[AbsenceCandidate]:
         for graph, question, step, relation in self._steps(dice):
             source, target = step.target, step.source
             if source == target or graph.holds(source, None, target):
@@ -135,9 +137,9 @@ class Sampler:
                 f"{target} -{relation}-> {source} is there"
             )
             text = f"Why does {source} have the relation {relation} to {target}?"
-            yield Candidate("turned", text, "false premise", (source, relation, target), proof, question.stack)
+            yield AbsenceCandidate("turned", text, "false premise", (source, relation, target), proof, question.stack)
 
-    def _unrelated(self, dice: random.Random) -> Iterator[Candidate]:
+    def _unrelated(self, dice: random.Random) -> Iterator[AbsenceCandidate]:
         for graph, question, step, _ in self._steps(dice):
             ends = graph.nodes[step.source], graph.nodes[step.target]
             if "" in ends:
@@ -153,9 +155,9 @@ class Sampler:
             )
             text = f"Why does {step.source} have the relation {relation} to {step.target}?"
             edge = (step.source, relation, step.target)
-            yield Candidate("unrelated", text, "false premise", edge, proof, question.stack)
+            yield AbsenceCandidate("unrelated", text, "false premise", edge, proof, question.stack)
 
-    def _other_version(self, dice: random.Random) -> Iterator[Candidate]:
+    def _other_version(self, dice: random.Random) -> Iterator[AbsenceCandidate]:
         names = [name for name in self.graphs if name]
         for name in names:
             graph = self.graphs[name]
@@ -167,7 +169,7 @@ class Sampler:
             ]
             for node, other in dice.sample(only, min(TRIED, len(only))):
                 proof = f"of {counted(len(graph.nodes), 'node')} at {name} none is {node}; {other} has it"
-                yield Candidate("other version", f"What does {node} do?", "other version", None, proof, name)
+                yield AbsenceCandidate("other version", f"What does {node} do?", "other version", None, proof, name)
 
 
 def _relations_by_kinds(graph: LoadedGraph) -> dict[tuple[str, str], set[str]]:
@@ -179,7 +181,7 @@ def _relations_by_kinds(graph: LoadedGraph) -> dict[tuple[str, str], set[str]]:
     return found
 
 
-def write_candidates(path: Path, candidates: Sequence[Candidate], taken: set[str]) -> None:
+def write_candidates(path: Path, candidates: Sequence[AbsenceCandidate], taken: set[str]) -> None:
     """Write a sheet with a row for each candidate, whose decisions are to be filled in.
 
     ``taken`` are the ids of questions that there are. Raise InputError if the file can't be written.

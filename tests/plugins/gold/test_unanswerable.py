@@ -13,7 +13,7 @@ import pytest
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
-from graphkit.plugins.gold.unanswerable import Candidate, Sampler
+from graphkit.plugins.gold.unanswerable import AbsenceCandidate, Sampler
 from tests.helpers.cli import inside
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
 
@@ -78,7 +78,7 @@ def test_each_candidate_is_proved(shop: Path, sampler: Sampler) -> None:
 STACKS = ("stack-1", "stack-2")
 
 
-def _check_kinds(shop: Path, one: Candidate, edges: list[tuple[str, str, str]]) -> None:
+def _check_kinds(shop: Path, one: AbsenceCandidate, edges: list[tuple[str, str, str]]) -> None:
     assert one.absent is not None
     kinds = {row["id"]: row.get("kind") for row in read_jsonl(shop / f"artifacts-{one.stack}.jsonl")}
     pair = kinds[one.absent[0]], kinds[one.absent[2]]
