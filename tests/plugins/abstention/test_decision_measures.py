@@ -22,7 +22,7 @@ from graphkit.plugins.abstention.decision_measures import (
 from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.unanswered import MISSING, failed
 from tests.helpers.cli import inside
-from tests.helpers.datasets import find_data, read_jsonl, write_jsonl
+from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.plugins.abstention.worlds import BOTH, QUESTIONS, random_world, record, small_world
 
 FAILED = failed("timeout")
@@ -194,18 +194,19 @@ def test_shards_equal_the_whole(tmp_path: Path) -> None:
     assert (whole.measures, whole.unscored, whole.warnings) == (sharded.measures, sharded.unscored, sharded.warnings)
 
 
-@pytest.mark.data
-def test_the_limits_that_a_person_worked(tmp_path: Path) -> None:
-    """Abstention over the questions of the shared data whose answer no principal decides, as its table has it."""
-    folder = find_data("limits")
-    if folder is None:
-        pytest.skip("the data isn't here")
-    wanted = {"plain", "no-path", "false-premise"}
-    found = {}
-    for run in ("careful", "careless"):
-        result = graphkit.evaluate(folder / "runs" / f"{run}.jsonl", folder, measures=BOTH)
-        found[run] = [[row.values[place] for row in result.rows if row.question in wanted] for place in (0, 5)]
-    # careful answers plain and declines both others; careless declines plain and takes an absent edge in each.
-    assert found["careful"][0] == [1.0, 1.0, 1.0]
-    assert found["careless"][0] == [0.0, 0.0, 0.0]
-    assert (found["careful"][1][1:], found["careless"][1][1:]) == ([0.0, 0.0], [1.0, 1.0])
+def test_the_limits_that_a_person_worked(limits_data: Path, store: Store) -> None:
+    """The rows of the table of the shared data that no principal and no version decides, by both engines."""
+    wanted = ("plain", "no-path", "false-premise")
+    measures = ("RightDecision", "OverRefusal", "InventedEdges", "EdgeRecall")
+    # careful answers plain and declines the others; careless declines plain and takes an absent edge in each.
+    none = "no gold path with a required step"
+    expected = {
+        "careful": [[1.0, 0.0, NONE_ABSENT, 1.0], [1.0, HAS_NONE, 0.0, none], [1.0, HAS_NONE, 0.0, none]],
+        "careless": [[0.0, 1.0, NONE_ABSENT, 0.0], [0.0, HAS_NONE, 1.0, none], [0.0, HAS_NONE, 1.0, none]],
+    }
+    for run, rows in expected.items():
+        for engine in ("python", "cypher"):
+            file = limits_data / "runs" / f"{run}.jsonl"
+            result = graphkit.evaluate(file, limits_data, measures=measures, engine=engine, store=store)
+            found = {row.question: [*row.values] for row in result.rows}
+            assert [found[name] for name in wanted] == rows, (run, engine)
