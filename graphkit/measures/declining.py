@@ -155,7 +155,7 @@ _GOES_ON = re.compile(
 )
 
 #: Ends of sentences and of the clauses that a colon, a semicolon or a dash ends.
-_END = re.compile(r"(?:(?<=[.!?])\s+|[。！？]\s*|\s+[–—]\s+|\s*[;；:：]\s+)")
+_END = re.compile(r"(?<=[.!?]) | [–—] |[。！？] ?| ?[;；:：] ")
 _SIGNS = " \t*_`\"'“”‘’«»„.!?。！？…"
 
 

@@ -22,7 +22,7 @@ def abstention(
     runs: list[Path] = argument("RUN.jsonl...", "Show these run logs."),
     dataset: Path | None = DATASET,
 ) -> None:
-    """Show what runs decline, and their risk at each coverage."""
+    """Show what runs decline, and how wrong the rest is."""
     from graphkit.analysis.file_failures import RunOnFiles
     from graphkit.cli.progress import shown_progress
     from graphkit.plugins.abstention.risk_coverage import abstention_figures

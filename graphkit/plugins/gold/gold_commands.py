@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The answers to a proposed change.
 _ANSWERS = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
 
-gold = group("Propose gold paths, sample questions, and update renamed gold.")
+gold = group("Propose gold, sample questions, follow renames.")
 
 
 @gold.command()
