@@ -100,7 +100,7 @@ _MARKS = {
     "neo4j": {"neo4j_server", "neo4j_store", "newest_neo4j_server"},
     "browser": {"browsers"},
     "libraries": {"ragas"},
-    "data": {"pallets", "real_logs", "live_logs", "traced_packages", "shared_log", "published"},
+    "data": {"pallets", "limits_data", "real_logs", "live_logs", "traced_packages", "shared_log", "published"},
     "sandbox": {"sandbox", "wall", "bubblewrap", "landlock"},
     "node": {"node"},
 }

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from graphkit.graph import schema_version
-from graphkit.measures.case import Case, Gold
-from graphkit.measures.sides import Side, SidedCase
+from graphkit.measures.case import Case, Gold, SidedCase
+from graphkit.measures.sides import Side
 from graphkit.measures.text import last_component
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.commits import CommitGraph, is_whole
@@ -147,7 +147,7 @@ def question_row(
     pins = sorted(case.own_pins.items())
     gains = {node: float(gain) for node, gain in question.relevant.items() if gain > 0}
     relevant = sorted(gains, key=lambda node: (-gains[node], node))
-    paths, steps = _gold_rows(case, dataset, sided if isinstance(sided, SidedCase) else None)
+    paths, steps = _gold_rows(case, dataset, sided)
     properties = {
         "id": question.id,
         "dataset": dataset,
@@ -249,8 +249,8 @@ def sided_walks(case: Case, dataset: str) -> list[dict[str, Any]]:
     Its steps stand there once for each side on which it is compared, one comparison behind the other from ``at_starts``
     on. At a gate the names are those of ``gate_sources`` and ``gate_targets``, if they differ.
     """
-    sided = case.sided
-    if not isinstance(sided, SidedCase):
+    sided = case.at_sides
+    if sided is None:
         return []
     rows: list[dict[str, Any]] = [{"at_starts": [], "steps": []} for _ in case.walks]
     for index, edges in zip(sided.of_walk, sided.walked_paths, strict=True):

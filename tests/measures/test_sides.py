@@ -7,7 +7,6 @@ from typing import Any
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
 from graphkit.measures.registry import parse_measure
-from graphkit.measures.sides import SidedCase
 from graphkit.measures.unscored import Unscored
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Commit, Compatibility, Question
@@ -78,8 +77,8 @@ def two_versions(*walked: dict[str, Any], retrieved: list[dict[str, str]] | None
 
 def test_a_label_names_what_differs() -> None:
     """A side is called by the commits that tell it from the others: that of the api alone, the web's is the same."""
-    sided = two_versions().sided
-    assert isinstance(sided, SidedCase)
+    sided = two_versions().at_sides
+    assert sided is not None
     assert [side.label for side in sided.sides] == ["v1.0.0", "v2.0.0"]
     assert sided.gold[0].edges == [("web:login@v1.0.0", "CALLS", "api:auth@v1.0.0")]
     assert (sided.places.repo("api:auth@v1.0.0"), sided.places.path("api:auth@v1.0.0")) == ("api", "auth")
@@ -121,7 +120,8 @@ def test_a_path_without_commits_is_about_the_pins_of_the_question() -> None:
     pin = {"api": "v0"}
     paths = [{"steps": [LOGIN]}, {"commits": {"api": "v1.0.0"}, "steps": [LOGIN]}]
     case = two_versions(LOGIN | {"target_commit": "v0"}, commits=pin, paths=paths)
-    assert [dict(side.commits) for side in case.sided.sides] == [{"api": "1" * 40}, {"api": "9" * 40}]  # type: ignore[attr-defined]
+    assert case.at_sides is not None
+    assert [side.commits for side in case.at_sides.sides] == [{"api": "1" * 40}, {"api": "9" * 40}]
     assert value("EdgeRecall", case) == 1 / 2
 
 
