@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -130,12 +130,24 @@ def repository_rules_row(places: Places) -> dict[str, Any]:
 
 def principal_row(rule: AccessRule, access: AccessRules) -> dict[str, Any]:
     """Return the row of a principal; patterns of repositories and relations are JSON."""
+    rights = access.of(rule.principal)
     allow, deny = (
-        [one if isinstance(one, str) else _json(dict(one.items())) for one in some] for some in (rule.allow, rule.deny)
+        [one if isinstance(one, str) else _json(cast(dict[str, Any], one)) for one in some]
+        for some in (rule.allow, rule.deny)
     )
-    kinds = ("ids", "repositories", "relations")
-    regexes = dict.fromkeys([*kinds, *(f"denied_{kind}" for kind in kinds)]) | access.of(rule.principal).properties()
-    return {"name": rule.principal, "properties": {"allow": allow, "deny": deny, **regexes}}
+    return {
+        "name": rule.principal,
+        "properties": {
+            "allow": allow,
+            "deny": deny,
+            "ids": rights.allowed.get("id"),
+            "repositories": rights.allowed.get("repository"),
+            "relations": rights.allowed.get("relation"),
+            "denied_ids": rights.denied.get("id"),
+            "denied_repositories": rights.denied.get("repository"),
+            "denied_relations": rights.denied.get("relation"),
+        },
+    }
 
 
 def question_row(

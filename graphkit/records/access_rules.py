@@ -77,11 +77,15 @@ class Rights:
         """Whether relations decide which edges may be followed."""
         return self._allow.has("relation") or self._deny.has("relation")
 
-    def properties(self) -> dict[str, str]:
-        """Return the patterns as regular expressions, by the names that they have in the graph."""
-        kinds = {"id": "ids", "repository": "repositories", "relation": "relations"}
-        denied = {f"denied_{kinds[kind]}": text for kind, text in self._deny.texts.items()}
-        return {kinds[kind]: text for kind, text in self._allow.texts.items()} | denied
+    @property
+    def allowed(self) -> Mapping[str, str]:
+        """The allowed patterns as one regular expression for each kind that has any."""
+        return self._allow.texts
+
+    @property
+    def denied(self) -> Mapping[str, str]:
+        """The denied patterns in the same form."""
+        return self._deny.texts
 
     def may_read(self, node: str, repo: str | None = None) -> bool:
         """Return whether the principal may read a node; ``repo`` is a repository that its record states."""
