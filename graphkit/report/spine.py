@@ -16,12 +16,14 @@ import msgspec
 
 from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.analysis.causes import Cause, causes_of, in_order, whole_walk
+from graphkit.analysis.explain import sentence
 from graphkit.measures.case import Case
+from graphkit.measures.crossings import crossing_rows
 from graphkit.measures.matching import Edge, contained, walked_otherwise
 from graphkit.measures.missed import counted_paths
 from graphkit.records.commits import UNKNOWN_COMMIT
 from graphkit.records.ids import Places
-from graphkit.records.words import short_shas
+from graphkit.records.words import in_backticks, short_shas
 from graphkit.report.commits_view import incoherent_pairs
 from graphkit.report.escaping import visible
 
@@ -125,6 +127,8 @@ class Column:
         What is said of the walk if there is no cause (:func:`graphkit.analysis.causes.whole_walk`), else empty.
     off
         The number of distinct walked edges that no step shows; None if no traversal was logged.
+    crossed
+        Where the run first came to what the principal may not read, in words; empty if it didn't.
     """
 
     state: State
@@ -137,6 +141,7 @@ class Column:
     causes: tuple[Cause, ...]
     whole: str
     off: int | None
+    crossed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +286,16 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
         causes=causes,
         whole="" if causes else whole_walk(case, undirected, named=True),
         off=len(off - shown) if case.walk_logged else None,
+        crossed=_crossed(case) if state in ("scored", "unlogged") else "",
+    )
+
+
+def _crossed(case: Case) -> str:
+    row = next(iter(crossing_rows(case)), None)
+    if row is None:
+        return ""
+    return sentence(
+        "access-violations", {**row, **{name: in_backticks(row[name], NAME) for name in ("node", "principal")}}
     )
 
 

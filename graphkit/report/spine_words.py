@@ -61,6 +61,11 @@ def in_sequence(told: Iterable[str]) -> tuple[str, ...]:
 def clauses(spine: Spine, run: int) -> list[tuple[int | None, str]]:
     """Return what a run did on each path that counts, with its place; without one if none counts or it isn't scored."""
     column = spine.columns[run]
+    found = _of_paths(spine, column)
+    return [*found, (None, column.crossed)] if column.crossed else found
+
+
+def _of_paths(spine: Spine, column: Column) -> list[tuple[int | None, str]]:
     causes = {one.path: one for one in column.causes}
     if None in causes:  # the question isn't scored or logged, or the walk is whole
         return [(None, causes[None].sentence)]

@@ -190,6 +190,17 @@ def test_what_is_over_the_line_is_named(tmp_path: Path, empty_store: Store) -> N
         assert f'over the line: "{told}"' in str(found)
 
 
+def test_the_page_says_so(tmp_path: Path) -> None:
+    """Beside the spine of a question, the page names the first step over the line."""
+    folder = limits(tmp_path / "limits")
+    spine = graphkit.spine(folder / "runs" / "careless.jsonl", "way")
+    [told] = spine.sentences().values()
+    assert "step 1 of path 1 of the walk touched `hr:people.py`, which `web-team` may not read" in told
+    assert "of path 1 of the walk touched" in spine._repr_html_()  # drawn as on the page
+    [told] = graphkit.spine(folder / "runs" / "careful.jsonl", "way").sentences().values()
+    assert not any("may not read" in one for one in told)
+
+
 def test_other_rules_are_loaded_anew(tmp_path: Path, empty_store: Store) -> None:
     """When the team may read hr, nothing is forbidden any more, in the graph either."""
     folder = limits(tmp_path / "limits")
