@@ -157,7 +157,7 @@ def opened_dataset(run: Location, given: str | Path | Dataset | None) -> Iterato
                         (path / file.name).write_bytes(stream.read())
         found = ShardedDataset(path, shards, folder, folder if folder.path is None else None)
         if isinstance(given, Dataset):
-            found.questions_file = given.questions_file
+            found.questions_file, found.principal = given.questions_file, given.principal
         yield found
 
 

@@ -9,8 +9,10 @@ import pytest
 
 import graphkit
 from graphkit.database.store import Store
+from graphkit.files.dataset import Dataset
 from graphkit.measures.case import Case
 from graphkit.plugins.access.violations import AnswerViolation, ContextViolation, WalkViolation
+from graphkit.plugins.upkeep.removal import remove_dataset
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import AccessRule, Answer, Question
@@ -236,6 +238,24 @@ def test_shards_reduce_gold_alike(tmp_path: Path) -> None:
     file = folder / "runs" / "careless.jsonl"
     found = graphkit.evaluate(file, dataset=folder, measures=MEASURES, out=tmp_path / "out")
     assert rows(found) == EXPECTED["careless"]
+
+
+def test_shards_are_asked_for_the_given_principal(tmp_path: Path) -> None:
+    """A principal of the call asks the third question in shards as well, and no part of another one is reused."""
+    dataset = Dataset(limits(tmp_path / "limits"), principal="web-team")
+    file = dataset.folder / "runs" / "careless.jsonl"
+    for given, expected in ((dataset.folder, None), (dataset, 0.0)):
+        found = graphkit.evaluate(file, dataset=given, measures=["WalkViolation"], out=tmp_path / "out")
+        assert rows(found)["any"] == [expected]
+
+
+def test_a_removed_dataset_leaves_no_principal(tmp_path: Path, empty_store: Store) -> None:
+    """Its rules go with it."""
+    graphkit.load(empty_store, limits(tmp_path / "limits"))
+    count = "MATCH (p:Principal) RETURN count(p) AS found"
+    assert empty_store.read(count) == [{"found": 1}]
+    remove_dataset(empty_store, "limits")
+    assert empty_store.read(count) == [{"found": 0}]
 
 
 def test_the_gate(tmp_path: Path) -> None:
