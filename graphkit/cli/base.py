@@ -200,14 +200,16 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
                     say(f"note: ignored: {one.sentence}")
             _reported_fields.clear()
             alone = _results_alone() if as_json() else nullcontext()
-            asked: AbstractContextManager[None] = nullcontext()
+            asked: AbstractContextManager[Mapping[str, bool]] = nullcontext({})
             if principal is not None:
                 from graphkit.files.dataset import asking
 
                 asked = asking(principal)
             offered = offering(skips="on_error" in known.declared, maps="map" in known.declared)
-            with alone, lifted(_shared.lift_limits), offered, asked:
+            with alone, lifted(_shared.lift_limits), offered, asked as opened:
                 function(**filled)
+                if not all(opened.values()):
+                    say("note: --as was not used: a run in the graph has the gold that `graphkit load --as` gave it")
 
         parameters = [one.parameter(name, kind) for name, (one, kind) in known.declared.items()]
         run.options = known.groups  # type: ignore[attr-defined]

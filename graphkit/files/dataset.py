@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,8 +34,8 @@ R = TypeVar("R", bound="Record")
 _SHARDED = "Its folder questions/ holds shards, which `graphkit evaluate` scores with --on processes."
 
 
-#: Who asks the questions of the datasets that a command opens; see :func:`asking`.
-_asked_as: list[str] = []
+#: Who asks the questions of the datasets that a command opens, and whether it opened any; see :func:`asking`.
+_asked_as: dict[str, bool] = {}
 
 
 class Dataset:
@@ -63,6 +63,7 @@ class Dataset:
 
     def __init__(self, folder: str | Path, *, questions: bool = True, principal: str | None = None) -> None:
         self.principal = principal if principal is not None else next(iter(_asked_as), None)
+        _asked_as.update(dict.fromkeys(_asked_as, True))
         self.folder = located(folder)
         if not self.folder.is_dir():
             what = "this is a file where a dataset folder is expected" if self.folder.exists() else "no such folder"
@@ -345,11 +346,14 @@ class Dataset:
 
 
 @contextmanager
-def asking(principal: str) -> Iterator[None]:
-    """Let a principal ask the questions that name nobody, of each dataset that is opened in this block."""
-    _asked_as[:] = [principal]
+def asking(principal: str) -> Iterator[Mapping[str, bool]]:
+    """Let a principal ask the questions that name nobody, of each dataset that is opened in this block.
+
+    The yielded map says whether one was opened.
+    """
+    _asked_as[principal] = False
     try:
-        yield
+        yield _asked_as
     finally:
         _asked_as.clear()
 

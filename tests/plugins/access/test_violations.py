@@ -16,7 +16,7 @@ from graphkit.plugins.upkeep.removal import remove_dataset
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import AccessRule, Answer, Question
-from tests.helpers.cli import Row, inside, write_lines
+from tests.helpers.cli import Graph, Row, inside, write_lines
 from tests.plugins.access.random_worlds import made
 
 MEASURES = ("EdgeRecall", "WalkViolation", "ContextViolation", "AnswerViolation")
@@ -285,6 +285,15 @@ def test_a_whole_run_is_asked_for_a_principal(tmp_path: Path) -> None:
     refused = inside("evaluate", file, "--no-store", "--as", "web-taem", cwd=tmp_path, code=2)
     assert "no rule names the principal 'web-taem'" in refused.err
     assert "Did you mean web-team? It names: web-team." in refused.err
+
+
+def test_a_run_in_the_graph_keeps_its_gold(tmp_path: Path, graph: Graph) -> None:
+    """``--as`` can't change what was loaded, and says so."""
+    file = limits(tmp_path / "limits") / "runs" / "careless.jsonl"
+    inside("evaluate", file, cwd=tmp_path, env=graph.env, code=0)
+    for run, noted in (("careless", True), (file, False)):
+        found = inside("why", run, "way", "--as", "web-team", cwd=tmp_path, env=graph.env, code=0)
+        assert ("note: --as was not used" in found.err) == noted
 
 
 def test_a_principal_without_a_rule_is_reported(tmp_path: Path) -> None:
