@@ -266,6 +266,18 @@ def test_asked_again(run: Path, tmp_path: Path) -> None:
     assert found["judge"] == "vllm"
 
 
+@pytest.mark.parametrize("command", ["consistency", "bias", "drift"])
+def test_notes_of_asking_again(command: str, run: Path, tmp_path: Path) -> None:
+    """What the server doesn't state, and a price that isn't known, are noted once, however often a run is graded."""
+    with served(lambda api, body: completion(RIGHT, usage=None)) as api:
+        grade(run, CHAT, api)
+        asked = len(api.requests)
+        done = inside("judge", command, run, "--base-url", f"{api.url}/v1", cwd=tmp_path, env=CHAT.env(api), code=0)
+    assert len(api.requests) > asked
+    assert done.err.count("doesn't state its tokens") == 1
+    assert done.err.count("the price of 'm' is unknown, and so is what its replies cost. Give it by --prices") == 1
+
+
 def test_condition_training(run: Path, tmp_path: Path) -> None:
     """`graphkit run --condition training` asks a model of any provider."""
     with served(lambda api, body: completion("Orders calls Billing.", 7, 3)) as api:

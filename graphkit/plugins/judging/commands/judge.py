@@ -378,7 +378,7 @@ class _TrustCheck:
                 f"note: {self.chosen.judge} graded by other prompts than are asked now, with examples or of another "
                 f"graphkit: {', '.join(dict.fromkeys(others))}"
             )
-        self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.asking.for_library())
+        self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.asking.for_library(), say)
         with shown_progress(f"asking {self.chosen.judge} again") as self.again.progress:
             self.again.progress.repeats = True
             return event_loop.run(check(self.again))

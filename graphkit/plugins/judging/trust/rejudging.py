@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from msgspec.structs import replace as with_fields
@@ -53,6 +54,7 @@ class Rejudging:
     gradings: Sequence[tuple[JudgeOptions, GradingOptions]]
     budget: Budget | None = None  # what all gradings together may spend; None without a limit
     progress: Progress = quiet
+    notify: Callable[[str], None] = lambda _: None  # called with each note about the model
     unpaid: int = field(default=0, init=False)  # how many verdicts the budget has refused so far
 
     async def __call__(self, questions: Sequence[str] | None, *, variant: Variant) -> Sequence[Score]:
@@ -61,7 +63,7 @@ class Rejudging:
         run = _padded(run) if variant == "padded" else run
         found: list[Score] = []
         for judge, options in self.gradings:
-            async with opened(judge, self.budget) as one:
+            async with opened(judge, self.budget, self.notify) as one:
                 if variant == "swapped":
                     one = replace(one, judge=Swapped(one.judge))
                 graded = await replace(options.job(one, judge.concurrency), progress=self.progress).grade(run)
@@ -103,8 +105,16 @@ def by_other_prompts(scores: Sequence[Score]) -> list[str]:
     ]
 
 
-def rejudging(run_file: Path, dataset: Path | None, subject: Subject, options: RejudgeOptions) -> Rejudging:
+def rejudging(
+    run_file: Path,
+    dataset: Path | None,
+    subject: Subject,
+    options: RejudgeOptions,
+    notify: Callable[[str], None] = lambda _: None,
+) -> Rejudging:
     """Return what has the judge of some scores grade the run again.
+
+    ``notify`` is called once with each note about the model, however often the run is graded.
 
     Raise an InputError if the judge can't be asked from here, or gave no measure of graphkit's graders.
     """
@@ -117,7 +127,7 @@ def rejudging(run_file: Path, dataset: Path | None, subject: Subject, options: R
     budgets = [budget for judge, _ in gradings if (budget := prices_and_budget(judge)[1]) is not None]
     source = Dataset.of_run(run_file, dataset)
     run = RunToGrade.read(run_file, source, Problems()).with_surroundings(source, [GRADERS[name] for name in graders])
-    return Rejudging(run, measures, gradings, budgets[0] if budgets else None)
+    return Rejudging(run, measures, gradings, budgets[0] if budgets else None, notify=cache(notify))
 
 
 def _gradings(
