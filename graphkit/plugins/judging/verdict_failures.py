@@ -247,9 +247,10 @@ def relevance_lost(verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
 def broken_criteria(verdict: Verdict) -> list[dict[str, Any]]:
     """Return the criteria of its question that an answer broke, without the judge; none of another grader's verdict.
 
-    Earlier versions kept only a criterion's words, with what came of it.
+    A failed verdict holds those that the record alone breaks. Earlier versions kept only a criterion's words, with what
+    came of it.
     """
-    rows = (verdict.verdict or {}).get("criteria", ()) if verdict.grader == CRITERIA and verdict.failure is None else ()
+    rows = (verdict.verdict or {}).get("criteria", ()) if verdict.grader == CRITERIA else ()
     found = []
     for one in (row for row in rows if row["holds"] is False):
         words = str(one["criterion"]).partition(": ")

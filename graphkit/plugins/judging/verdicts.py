@@ -166,7 +166,8 @@ class Verdict(Record):
     reason
         The failure in a sentence.
     verdict
-        The reply in the grader's form, or what was read from it, with ids in place of keys.
+        The reply in the grader's form, or what was read from it, with ids in place of keys; of a failed one what needs
+        no judge, such as the criteria that the record breaks.
     grade, label, explanation, confidence
         The grade in a word, the failure in a word, the explanation, and the judge's confidence, if the grader gives one
         for the whole answer.

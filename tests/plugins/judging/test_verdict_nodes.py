@@ -181,6 +181,11 @@ def test_two_models_of_a_judge_have_nodes_of_their_own(empty_store: Store, tmp_p
     assert len({row["key"] for row in empty_store.read("MATCH (c:Claim {run: 's'}) RETURN c.key AS key")}) == 4
 
 
+def gives_up(prompt: str, schema: Record) -> Record:
+    """Judge nothing."""
+    raise RuntimeError("no verdict today")
+
+
 def test_broken_criteria(empty_store: Store, tmp_path: Path) -> None:
     """Files and graph name each criterion that a run broke, with what broke it, graded by the rules without a call.
 
@@ -215,6 +220,13 @@ def test_broken_criteria(empty_store: Store, tmp_path: Path) -> None:
         "the answer has what it must not, repository x (weight 3): it traversed x:a -R-> y:b",
     ]
     assert sentence("broken-criteria", rows[4]) == "the answer has what it must not, id y:d: it retrieved y:d"
+    # A judge that fails decides no text, here that of q2; what the record alone breaks is broken nonetheless.
+    judge = JudgeOptions(f"{__name__}:gives_up")
+    grade(file, None, GradingOptions(graders=("criteria",), keep=True), judge=judge, store=empty_store)
+    mine = [row for row in graphkit.failures(empty_store, "r", "broken-criteria") if row["judge"] == judge.judge]
+    assert mine == [{**row, "judge": judge.judge} for row in rows if row["about"] != "text"]
+    failed = [row for row in file_failures(file, "broken-criteria") if row["judge"] == judge.judge]
+    assert failed == mine
 
 
 def test_verdicts_go_with_the_answers(empty_store: Store, tmp_path: Path) -> None:

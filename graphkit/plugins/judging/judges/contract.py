@@ -107,8 +107,9 @@ class Grader:
     lacks: Callable[[Materials], str | None] = field(default=lambda _: None)
     #: Returns the reading if it is known without a judge (key terms found everything), or None.
     unasked: Callable[[Materials], Reading | None] = field(default=lambda _: None)
-    #: Returns the findings that need no judge: they are there whatever becomes of the verdict.
-    computed: Callable[[Materials], Sequence[Finding]] = field(default=lambda _: ())
+    #: Returns what needs no judge. Its findings are there whatever becomes of the verdict, and a failed verdict holds
+    #: its content.
+    computed: Callable[[Materials], Reading] = field(default=lambda _: Reading(()))
     graph: bool = False  # whether it needs the knowledge graph around the walk
     instruction: str | None = None  # the prompt of a user's rubric, in place of the file
     rubric: tuple[str, str, str, str] | None = None  # what `rubric_of` made it of

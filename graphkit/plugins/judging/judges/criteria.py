@@ -8,7 +8,7 @@ and cited. A criterion that can't be decided never counts as one that holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphkit.measures.case import Case
@@ -60,7 +60,7 @@ class _Decided:
     place: int
     holds: bool | None
     reason: str
-    at: _Place | None = None
+    at: _FoundAt | None = None
 
     @property
     def words(self) -> str:
@@ -73,13 +73,13 @@ class _Decided:
         kind, subject = _parts(self.criterion)
         [(about, name)] = [("text", subject)] if isinstance(subject, str) else subject.items()
         about_it = {"criterion": self.words, "weight": self.criterion.weight, "holds": self.holds}
-        at = self.at or _Place()
+        at = self.at or _FoundAt()
         where = {"edge": at.edge and list(at.edge), "retrieved": at.retrieved, "repo": at.repo}
         return {**about_it, "reason": self.reason, "kind": kind, "about": about, "name": name, **where}
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FoundAt:
     """The traversed edge, else the retrieved id, in which a name was found, with its repository."""
 
     edge: Edge | None = None
@@ -123,7 +123,7 @@ def _looked_up(what: str, name: str, case: Case) -> tuple[bool | None, str]:
     return (False, "found nowhere") if unknown is None else (None, unknown)
 
 
-def _place_of(what: str, name: str, case: Case) -> _Place | None:
+def _place_of(what: str, name: str, case: Case) -> _FoundAt | None:
     """Return the first traversed edge, else the first retrieved id, that holds a name; None if only the text does."""
     places = case.places
 
@@ -137,10 +137,10 @@ def _place_of(what: str, name: str, case: Case) -> _Place | None:
         for node, commit in ((step.source, step.source_commit), (step.target, step.target_commit)):
             repo = places.repo(node)
             if step.relation == name if what == "relation" else held(node, repo, commit):
-                return _Place(edge, None, repo)
+                return _FoundAt(edge, None, repo)
     for chunk, version in zip(case.chunks, case.chunk_versions, strict=True):
         if what != "relation" and held(chunk.id, version.repo, version.sha):
-            return _Place(None, chunk.id, version.repo)
+            return _FoundAt(None, chunk.id, version.repo)
     return None
 
 
@@ -236,10 +236,13 @@ def _unasked(materials: Materials) -> Reading | None:
     return None if criterion_keys(materials) else _reading(_decided(materials, {}))
 
 
-def _computed(materials: Materials) -> list[Finding]:
+def _computed(materials: Materials) -> Reading:
     """Return that not all are met, if the record alone breaks a criterion: whatever becomes of the verdict."""
-    broken = [one.words for one in _decided(materials, {}) if one.holds is False]
-    return [Finding(MET, 0.0, explanation=f"broken: {'; '.join(broken)}")] if broken else []
+    decided = _decided(materials, {})
+    broken = [one.words for one in decided if one.holds is False]
+    if not broken:
+        return Reading(())
+    return replace(_reading(decided), findings=[Finding(MET, 0.0, explanation=f"broken: {'; '.join(broken)}")])
 
 
 CRITERIA = Grader(

@@ -86,10 +86,13 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
     if (lack := grader.lacks(materials)) is not None:
         return Judged(unscored(grader.measures, lack))
     judged = await _judged(grader, materials, judge)
+    known, verdict = grader.computed(materials), judged.verdict
     scored = {one.measure for one in judged.findings if one.value is not None}
-    computed = {one.measure: one for one in grader.computed(materials) if one.measure not in scored}
+    computed = {one.measure: one for one in known.findings if one.measure not in scored}
     others = (one for one in judged.findings if one.measure not in computed)
-    return replace(judged, findings=(*others, *computed.values()))
+    if verdict is not None and verdict.failure is not None and known.content is not None:
+        verdict = verdict.model_copy(update={"verdict": dict(known.content)})
+    return replace(judged, findings=(*others, *computed.values()), verdict=verdict)
 
 
 async def _judged(grader: Grader, materials: Materials, judge: Judge) -> Judged:

@@ -208,6 +208,6 @@ TRAJECTORY = Grader(
     ("TrajectoryAccuracy", "PathEfficiency"),
     _read_trajectory,
     unasked=_trajectory_unasked,
-    computed=_efficiency,
+    computed=lambda materials: Reading(_efficiency(materials)),
     graph=True,
 )

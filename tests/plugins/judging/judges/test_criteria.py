@@ -169,8 +169,14 @@ def test_a_failing_judge() -> None:
     """Without a verdict nothing holds; what the record breaks stays broken."""
     broken = judged(CRITERIA, shown({"must": "a"}, {"must": {"relation": "X"}}), ModelError("no_reply", "gone"))
     assert values(broken.findings) == {"CriteriaScore": None, "CriteriaMet": 0.0}
+    assert broken.verdict is not None
+    assert broken.verdict.failure == "gone"
+    [row] = broken_criteria(broken.verdict)
+    assert (row["rule"], row["about"], row["criterion"], row["reason"]) == ("must", "relation", "X", "found nowhere")
     kept = judged(CRITERIA, shown({"must": "a"}, {"must": {"relation": "REQUESTS"}}), ModelError("no_reply", "gone"))
     assert values(kept.findings) == {"CriteriaScore": None, "CriteriaMet": None}
+    assert kept.verdict is not None
+    assert broken_criteria(kept.verdict) == []
 
 
 def test_only_texts_are_shown() -> None:
