@@ -65,6 +65,15 @@ class Problem:
         return f"{self.where}: {record}{self.what}{advice}{more}"
 
 
+def of_no_question(
+    where: str, question: str, refused: Collection[str | None], remedy: str = "Check --dataset."
+) -> Problem:
+    """Return the problem of a record whose question can't be found, or was ``refused`` itself."""
+    if question in refused:
+        return Problem(where, "its question can't be used", question, "Correct the question.")
+    return Problem(where, "the question id is not in the dataset", question, remedy)
+
+
 class Ignored(NamedTuple):
     """The first use of an unknown field: its place (``file:line``), and the closest known name, if any."""
 
@@ -102,6 +111,10 @@ class Problems:
             self.skipped.append(problem)
         else:
             self.beyond += 1
+
+    def refused(self, file: Path) -> set[str | None]:
+        """Return the ids of the records in a file that can't be used."""
+        return {one.record for one in self.skipped if one.where.rpartition(":")[0] == str(file)}
 
     def note(self, note: Problem) -> None:
         """Count a note about a usable record, and keep the first few as examples."""

@@ -15,7 +15,7 @@ from graphkit.files.assets import bundled, command_text
 from graphkit.files.decoding import UNDECODED
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import is_file_name, raw_lines, stem_of
-from graphkit.files.problems import Problem, Problems
+from graphkit.files.problems import Problem, Problems, of_no_question
 from graphkit.files.reading import RecordReader
 from graphkit.records.ids import id_of
 from graphkit.records.repetition_names import TRIALS
@@ -143,11 +143,11 @@ def read_run(
         A record is unusable and not skipped, or the file doesn't hold exactly one run.
     """
     answers: dict[str, AnswerStruct] = {}
+    refused = problems.refused(gold) if gold is not None else ()
     for number, answer in RecordReader(run_file, AnswerStruct, problems, gold, name):
         question, where = answer.question_id, f"{run_file}:{number}"
         if questions is not None and question not in questions:
-            what = "the question id is not in the dataset"
-            problems.add(Problem(where, what, record=question, remedy="Check --dataset."))
+            problems.add(of_no_question(where, question, refused))
         elif answers.setdefault(question, answer) is not answer:
             problems.add(second_record(where, question, remedy=trials_remedy(run_file)))
     problems.raise_if_refused(usable=len(answers))

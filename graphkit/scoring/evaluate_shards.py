@@ -13,7 +13,7 @@ import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.leftovers import held_folder
-from graphkit.files.problems import Problem, Problems
+from graphkit.files.problems import Problem, Problems, of_no_question
 from graphkit.measures.base import Measure
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, expect, quiet
@@ -38,8 +38,6 @@ from graphkit.shards.work import PICKLING, ShardTask, finished_parts, key_of, no
 
 #: How many questions are looked at to name the id closest to an unknown one.
 LOOKED_AT = 10_000
-
-UNKNOWN = "the question id is not in the dataset"
 
 
 def score_shards(
@@ -301,10 +299,11 @@ class _Scoring:
         refused = Counter((one.shard, one.line) for one in strangers)
         alone = {place for place, count in refused.items() if count == self.several.get(place, 1)}
         every = {(one.shard, one.line): one for one in strangers if (one.shard, one.line) in alone}
-        self.sent.add(
-            (one.shard, Problem(one.where, UNKNOWN, one.question, "Check --dataset."))
-            for one in (*unknown, *every.values())
-        )
+        lost = (*unknown, *every.values())
+        names, places = {one.question for one in lost}, {str(one.location) for one in self.run.questions}
+        sent = self.sent if names else ()
+        faulty = {one.record for one in sent if one.record in names and split_place(one.where)[0] in places}
+        self.sent.add((one.shard, of_no_question(one.where, one.question, faulty)) for one in lost)
 
     def _manifest(self, result: Evaluation) -> dict[str, Any]:
         from graphkit import __version__

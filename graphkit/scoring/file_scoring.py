@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.problems import Problem, Problems
+from graphkit.files.problems import Problem, Problems, of_no_question
 from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import trials_remedy
 from graphkit.files.spool import Spool
@@ -225,6 +225,7 @@ class _Join:
             if name in self.answers or self.scorer.hash(name) in repeated:
                 lines.setdefault(name, number)
         held = self._lines_of_records({name for name in self.answers if name in lines})
+        refused = self.problems.refused(self.scorer.questions.path)
         for name, numbered in self.answers.items():
             if name in lines:
                 other = next((f" at line {line}" for line in held.get(name, ()) if line != numbered[0]), "")
@@ -232,8 +233,7 @@ class _Join:
                 self._refuse(self.scorer.answers.path, numbered, what, name)
             else:
                 where = f"{self.scorer.answers.path}:{numbered[0]}"
-                what = "the question id is not in the dataset"
-                self.problems.add(Problem(where, what, record=name, remedy="Check --dataset."))
+                self.problems.add(of_no_question(where, name, refused))
 
     def _lines_of_records(self, names: set[str]) -> dict[str, list[int]]:
         """Return the lines of the records of some questions; none in a pipe, which can't be read again."""

@@ -13,6 +13,7 @@ import zstandard
 
 import graphkit
 from graphkit.errors import InputError
+from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.measures.registry import resolve_measures
@@ -50,6 +51,19 @@ def test_records_that_can_not_be_used(second: Row, words: str, tmp_path: Path) -
     run, answers = read_run(file, skipped, {"q1"})
     assert (run, [one.answer for one in answers.values()]) == ("r", ["one"])
     assert len(skipped.skipped) == 1
+
+
+def test_answers_to_a_refused_question(tmp_path: Path) -> None:
+    """The dataset has q2 with a mistake: its answer is told apart from one to a question that isn't there."""
+    questions = write_lines(tmp_path / "questions.jsonl", [{"id": "q1", "question": "?"}, {"id": "q2", "question": 7}])
+    file = write_lines(tmp_path / "r.jsonl", [FIRST, {**FIRST, "question_id": "q2"}, {**FIRST, "question_id": "q3"}])
+    found = Problems("skip")
+    asked = {one.id for _, one in Dataset.of_questions(questions).questions(found)}
+    read_run(file, found, asked, gold=questions)
+    assert [(one.where.rpartition(":")[2], one.record, one.what, one.remedy) for one in found.skipped[1:]] == [
+        ("2", "q2", "its question can't be used", "Correct the question."),
+        ("3", "q3", "the question id is not in the dataset", "Check --dataset."),
+    ]
 
 
 def test_not_just_one_run(tmp_path: Path) -> None:

@@ -217,6 +217,24 @@ def test_ids_with_one_hash_are_told_apart(source: Path, tmp_path: Path, monkeypa
     assert told(found) == told(expected) == [("stranger", "the question id is not in the dataset")]
 
 
+def test_answers_to_a_refused_question(source: Path, tmp_path: Path) -> None:
+    """The answer to a question with a mistake says so, in whole files and in shards, wherever the question lies."""
+    questions, answers = lines_of(source)
+    name = json.loads(questions[-1])["id"]
+    questions[-1] = json.dumps({**json.loads(questions[-1]), "question": 7})
+    answers.insert(
+        0, answers.pop(next(at for at, line in enumerate(answers) if json.loads(line)["question_id"] == name))
+    )
+    whole = dataset_of(tmp_path / "whole", source, [questions], [answers])
+    parted = dataset_of(tmp_path / "parted", source, [questions[:30], questions[30:]], [answers[:25], answers[25:]])
+    expected, found = Problems("skip"), Problems("skip")
+    graphkit.evaluate(run_in(whole), whole, measures=MEASURES, problems=expected)
+    in_shards(parted, tmp_path / "out", found)
+    assert told(expected) == told(found)
+    assert (name, "its question can't be used") in told(found)
+    assert len(found.skipped) == 2
+
+
 def test_a_bad_record_is_a_row_of_the_problems(source: Path, tmp_path: Path) -> None:
     """Each record that can't be used has a row with its file, its line and what is wrong, in the order of the input."""
     questions, answers = lines_of(source)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.problems import Problem, Problems
+from graphkit.files.problems import Problem, Problems, of_no_question
 from graphkit.files.run_files import records_of
 from graphkit.graph import rows as to_rows
 from graphkit.graph import schema_version
@@ -129,11 +129,12 @@ class RunElements:
 
     def _usable(self, run_file: Path, seen: set[str], problems: Problems) -> Iterator[AnswerStruct]:
         """Yield the first record of each question."""
-        for line, answer in records_of(run_file, problems, questions=self.dataset.dataset.questions_file):
+        gold = self.dataset.dataset.questions_file
+        refused = problems.refused(gold)
+        for line, answer in records_of(run_file, problems, questions=gold):
             question, where = answer.question_id, f"{run_file}:{line}"
             if question not in self.questions:
-                what = "the question id is not in the dataset"
-                problems.add(Problem(where, what, record=question, remedy="Give the dataset of the run."))
+                problems.add(of_no_question(where, question, refused, "Give the dataset of the run."))
             elif question in seen:
                 problems.add(Problem(where, "the question already has a record", record=question))
             else:

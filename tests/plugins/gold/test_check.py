@@ -137,6 +137,22 @@ def test_names_of_criteria_that_nothing_has(tmp_path: Path) -> None:
     assert len(checked(tmp_path / "other", rows, code=0)["findings"]) == 3
 
 
+def test_blank_criteria(tmp_path: Path) -> None:
+    """A blank criterion can't be decided, so its question gets no CriteriaScore; nor can a rubric that is alone."""
+    rows = [question(number) for number in range(5)]
+    rows[1]["criteria"] = [{"must": "names it"}, {"must_not": " \n"}]
+    rows[2]["rubric"] = " "
+    rows[3] |= {"criteria": [{"must": "names it"}], "rubric": " "}
+    result = checked(tmp_path, rows, code=0)
+    assert reported(result) == [("field", "warning", name) for name in ("q1", "q2", "q3")]
+    lost = "the question gets no CriteriaScore"
+    assert [one["what"] for one in result["findings"]] == [
+        f"criterion 2 (must not) is blank: {lost}",
+        f"the rubric is blank: {lost}",
+        "the rubric is blank",
+    ]
+
+
 def test_annotated_commits_are_named_by_tag_and_beginning(tmp_path: Path) -> None:
     """Names of a listed commit are listed, and not stale if the graph has that commit; an ambiguous one is reported."""
     one, two = "ab12" + 36 * "1", "ab12" + 36 * "2"

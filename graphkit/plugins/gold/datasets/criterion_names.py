@@ -1,4 +1,7 @@
-"""Names in the criteria of questions that the dataset doesn't know: an answer that must not have one never has it."""
+"""Criteria of questions that can't be decided: blank ones, and names that the dataset doesn't know.
+
+An answer that must not have an unknown name never has it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,19 @@ from graphkit.files.known_ids import nearest
 from graphkit.files.problems import Problems
 from graphkit.records.commits import CommitGraph, begins
 from graphkit.records.structs import QuestionStruct
+
+_UNSCORED = "the question gets no CriteriaScore"
+
+
+def blank_criteria(question: QuestionStruct) -> Iterator[str]:
+    """Yield what is blank of a question's criteria and rubric: what can't be decided leaves CriteriaScore unscored."""
+    for place, criterion in enumerate(question.criteria, 1):
+        for kind in ("must", "must_not"):
+            subject = getattr(criterion, kind)
+            if isinstance(subject, str) and not subject.strip():
+                yield f"criterion {place} ({kind.replace('_', ' ')}) is blank: {_UNSCORED}"
+    if question.rubric is not None and not question.rubric.strip():
+        yield "the rubric is blank" + ("" if question.criteria else f": {_UNSCORED}")
 
 
 def unknown_names(

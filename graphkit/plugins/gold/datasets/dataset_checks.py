@@ -19,7 +19,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
-from graphkit.plugins.gold.datasets.criterion_names import unknown_names
+from graphkit.plugins.gold.datasets.criterion_names import blank_criteria, unknown_names
 from graphkit.plugins.gold.datasets.question_rows import refuse_run
 from graphkit.plugins.gold.datasets.unanswerable_checks import absence_checks
 from graphkit.records.access_rules import AccessRules, no_rule
@@ -194,6 +194,8 @@ def _fields(question: QuestionStruct) -> Iterator[Flaw]:
         yield Flaw("field", "invalid", f"there is no gold: none of {', '.join(_GOLD)}", question.id)
     elif question.paths and not any(path.steps for path in question.paths):
         yield Flaw("field", "invalid", "its gold paths have no step", question.id)
+    for what in blank_criteria(question):
+        yield Flaw("field", "warning", what, question.id)
 
 
 def _absent(questions: Sequence[QuestionStruct]) -> Iterator[Flaw]:
