@@ -8,13 +8,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graphkit.plugins.logs.model_messages import CUT, KNOWN, Message, parse_message, plain_message, unread_blocks
+from graphkit.plugins.logs.model_messages import (
+    CUT,
+    KNOWN,
+    Message,
+    is_conversation,
+    parse_message,
+    plain_message,
+    unread_blocks,
+)
 from graphkit.plugins.logs.payloads import QUESTION_IDS, TASK_IDS, at, count_unread, plain_key
 from graphkit.plugins.logs.tagged_calls import has_tagged_calls, with_tagged_calls
 from graphkit.plugins.logs.tool_calls import Trail
 from graphkit.readers.accounting import without
 from graphkit.readers.json_values import identifier
 from graphkit.readers.logged import IdOf, LoggedAnswer, UnreadableLogError
+from graphkit.records.aliases import QUESTION
 from graphkit.records.doubts import UNREAD_PARTS
 from graphkit.records.words import shortened
 
@@ -222,6 +231,34 @@ def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "m
         else:
             unread[f"{prefix}({type(value).__name__})"] += 1
     return found
+
+
+#: Where rows hold a conversation, and the columns that are about the whole of it.
+_DIALOGUES, _WHOLE = ("user_input", "turns", "messages"), ("reference_tool_calls", "expected_tools")
+
+
+def each_turn(row: dict[str, Any], unnamed: str) -> list[dict[str, Any]]:
+    """Return a row for each text of the user in a row with a conversation, or the row alone.
+
+    They are the turns of a session that the row names, else ``unnamed``. Its gold is that of the last turn, except tool
+    calls, which don't say to which turn they belong.
+    """
+    key = next((one for one in _DIALOGUES if is_conversation(row.get(one))), None)
+    if key is None or (key != "user_input" and any(isinstance(row.get(one), str) for one in ("question", "input"))):
+        return [row]
+    asked = [text for turn in conversation(row[key], Counter()).turns if (text := asked_in(turn)) is not None]
+    names = ("session", *QUESTION["session"], "id", *QUESTION["id"], "name")
+    session = next((name for one in names if (name := identifier(row.get(one)))), unnamed)
+    gold = {
+        f"{name} of the whole conversation" if name in _WHOLE else name: value
+        for name, value in row.items()
+        if name not in (key, *names)
+    }
+    found = [
+        {"id": f"{session}-{turn}", "question": text, "session": session, "turn": turn}
+        for turn, text in enumerate(asked, 1)
+    ]
+    return [*found[:-1], {**found[-1], **gold}] if found else [row]
 
 
 def asked_in(turn: list[Message]) -> str | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphkit.plugins.logs.conversations import conversation
+from graphkit.plugins.logs.conversations import Conversation, conversation
 from graphkit.plugins.logs.model_messages import is_conversation
 from graphkit.plugins.logs.payloads import at, count_unread, each_unwrapped, holds, json_within, texts
 from graphkit.plugins.logs.reprs import printed
@@ -127,6 +127,16 @@ def _rows(value: Any) -> list[dict[str, Any]]:
         if all(len(column) == len(asked) for column in lists.values()):
             return [{name: column[place] for name, column in lists.items()} for place in range(len(asked))]
     return []
+
+
+def answers_of_turns(where: str, row: dict[str, Any], unread: Counter[str]) -> list[LoggedAnswer]:
+    """Return the answer to each text of the user in a row with a conversation, or the answer of a row without turns."""
+    answer = _answer(where, row, ReadOptions(), unread)
+    dialogue = answer.dialogue
+    if not isinstance(dialogue, Conversation):  # it has one turn, or none
+        return [answer]
+    turns = range(1, len(dialogue.turns) + 1)
+    return dialogue.each_question(answer, lambda *_: None, {turn: str(turn) for turn in turns})
 
 
 def _answer(where: str, row: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> LoggedAnswer:

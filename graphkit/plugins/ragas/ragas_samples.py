@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,9 @@ from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.tables import is_table, meant, read_table, write_table
 from graphkit.measures.case import Case
 from graphkit.measures.unscored import NO_RETRIEVAL
+from graphkit.plugins.logs.conversations import each_turn
+from graphkit.plugins.logs.model_messages import is_conversation
+from graphkit.plugins.logs.ragas_rows import answers_of_turns
 from graphkit.records.fields import Name, Record, RunName, Text
 from graphkit.records.ids import id_of_text
 from graphkit.records.json_once import each_key_once
@@ -53,6 +57,9 @@ _BESIDE = ("multi_responses", "rubrics", "persona_name", "query_style", "query_l
 #: The reason if RAGAS's value is NaN or missing.
 NAN = "RAGAS returned no value (NaN)"
 
+OF_THE_LAST = "RAGAS's value is of the whole conversation, and stands at its last turn"
+TOOLS = "calls of tools aren't read here: graphkit import reads what they retrieved and walked"
+
 
 def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
@@ -64,11 +71,14 @@ Id = Annotated[Name, BeforeValidator(_as_text)]
 class Sample(Record):
     """A row of a RAGAS data set: a question with the answer of a run. None is a missing column.
 
-    Older names of the columns are accepted too.
+    ``session`` and ``turn`` are the place of the question in a conversation. Older names of the columns are accepted
+    too.
     """
 
     run: RunName | None = None
     question_id: Id | None = None
+    session: Id | None = None
+    turn: Annotated[int, Field(ge=1)] | None = None
     user_input: Text = Field(validation_alias=AliasChoices("user_input", "question"))
     retrieved_contexts: tuple[StrictStr, ...] | None = Field(
         default=None, validation_alias=AliasChoices("retrieved_contexts", "contexts")
@@ -154,6 +164,8 @@ def _sample(
     return Sample(
         run=answer.run,
         question_id=question.id,
+        session=question.session,
+        turn=question.turn,
         user_input=question.question,
         retrieved_contexts=tuple(texts) if case.chunks_logged and len(texts) == len(chunks) else None,
         reference_contexts=tuple(gold_texts) if gold and len(gold_texts) == len(gold) else None,
@@ -167,7 +179,8 @@ def _sample(
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
     """Write rows as ``.jsonl``, for ``EvaluationDataset.from_jsonl``, or as ``.csv`` with lists as JSON.
 
-    ``run`` and ``question_id`` identify the rows; RAGAS ignores these columns.
+    ``run`` and ``question_id`` identify the rows, and ``session`` and ``turn`` stand beside the questions of
+    conversations; RAGAS ignores these columns.
 
     Raises
     ------
@@ -175,14 +188,16 @@ def write_samples(path: Path, samples: Iterable[Sample]) -> None:
         The ending is unknown, or the file can't be written.
     """
     check_samples_file(path)
-    rows = ({"run": sample.run, "question_id": sample.question_id, **sample.columns()} for sample in samples)
+    given = list(samples)
+    beside = ("run", "question_id", *(("session", "turn") if any(one.session for one in given) else ()))
+    rows = ({name: getattr(sample, name) for name in beside} | sample.columns() for sample in given)
     with written(path) as temporary:
         if path.suffix == ".csv":
             # A list of strings in JSON is also a list in Python.
             cells = (
                 {name: _json(cell) if isinstance(cell, list) else cell for name, cell in row.items()} for row in rows
             )
-            write_table(temporary, ("run", "question_id", *COLUMNS), cells)
+            write_table(temporary, (*beside, *COLUMNS), cells)
         else:
             temporary.write_text("".join(f"{_json(row)}\n" for row in rows), encoding="utf-8")
 
@@ -201,15 +216,25 @@ def _json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RagasRow:
-    """A row with its place, its columns, and its values of metrics."""
+    """A row, or a turn of the conversation in one.
+
+    Attributes
+    ----------
+    number
+        The number of the row, from 1.
+    reason
+        Why a value of a metric is None.
+    """
 
     where: str
+    number: int
     sample: Sample
     values: Mapping[str, float | None]
+    reason: str = NAN
 
 
 def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> list[RagasRow]:
-    """Return the rows of a data set or of results: ``.jsonl`` or ``.csv``.
+    """Return the rows of a data set or of results: ``.jsonl`` or ``.csv``; of one with a conversation each turn.
 
     Parameters
     ----------
@@ -239,13 +264,45 @@ def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> li
             raise InputError(what, where=str(path), remedy=remedy)
     chosen = list(metrics) or numeric
     rows = []
-    for where, row in raw:
+    for number, (where, row) in enumerate(raw, 1):
         columns = {name: value for name, value in row.items() if name not in numeric and name not in _BESIDE}
-        sample = parse_record(Sample, json.dumps(columns).encode(), where, problems)
-        if sample is not None:
-            rows.append(RagasRow(where, sample, {name: _number(row.get(name)) for name in chosen}))
+        measured = {name: _number(row.get(name)) for name in chosen}
+        turns = _turns(where, number, columns, problems)
+        for place, turn in enumerate(turns, 1):
+            sample = parse_record(Sample, json.dumps(turn).encode(), where, problems)
+            about = (measured, NAN) if place == len(turns) else (dict.fromkeys(chosen), OF_THE_LAST)
+            if sample is not None:
+                rows.append(RagasRow(where, number, sample, *about))
     problems.raise_if_refused(usable=len(rows))
     return rows
+
+
+def _turns(where: str, number: int, row: dict[str, Any], problems: Problems) -> list[dict[str, Any]]:
+    """Return a row for each turn of a row with a conversation, or the row alone."""
+    if not is_conversation(row.get("user_input")):
+        return [row]
+    if beside := [name for name in row if "retrieved_context" in name or name == "contexts"]:
+        what = f"{beside[0]} stands beside a conversation, and doesn't say to which turn it belongs"
+        problems.add(Problem(where, what, remedy="Write each turn as a row of its own, with session and turn."))
+        return []
+    unnamed, unread = f"row-{number}", Counter[str]()
+    turns = each_turn(row, unnamed)
+    if turns[0] is row:  # nobody asks; the record's form refuses it
+        return [row]
+    talk: dict[str, Any] = {name: row[name] for name in ("user_input", "response") if name in row}
+    answers = answers_of_turns(where, talk, unread)
+    for name in unread:
+        problems.ignore(where, name)
+    found = []
+    for turn, answer in zip(turns, answers, strict=True):
+        for note in answer.notes:
+            problems.note(Problem(where, note, record=turn["id"]))
+        if answer.tool_calls:
+            problems.note(Problem(where, TOOLS, record=turn["id"]))
+        named = None if turn["session"] == unnamed else turn["id"]
+        found.append({**turn, "run": row.get("run"), "question_id": named, "response": answer.answer})
+        del found[-1]["id"]
+    return found
 
 
 def _raw_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -270,13 +327,15 @@ def _raw_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, A
 def _cell(name: str, text: str) -> Any:
     if text == "":
         return None
-    if name in _LISTS or name == "contexts":
+    if name in _LISTS or name == "contexts" or (name == "user_input" and text[0] == "["):
         for read in (json.loads, ast.literal_eval):  # ours, and Python's as pandas writes it
             try:
-                return read(text)
+                value = read(text)
             except (ValueError, SyntaxError, RecursionError, MemoryError):
                 continue
-        return text
+            if name != "user_input" or is_conversation(value):
+                return value
+        return meant(text) if name == "user_input" else text
     if name in COLUMNS or name in Sample.model_fields or name in _BESIDE:
         return meant(text)
     try:
@@ -309,8 +368,8 @@ class Imported:
 def imported(path: Path, problems: Problems, run: str | None = None, metrics: Sequence[str] = ()) -> Imported:
     """Return a RAGAS data set as questions, the answers of a run, and scores of the columns with values of metrics.
 
-    The id of a row without ``question_id`` is its number. The id of a context without one is a digest of its text, so
-    that a retrieved context equals the reference context with the same text.
+    The id of a row without ``question_id`` is its number, that of a turn its session and turn. The id of a context
+    without one is a digest of its text, so that a retrieved context equals the reference context with the same text.
 
     Raises
     ------
@@ -327,21 +386,25 @@ def imported(path: Path, problems: Problems, run: str | None = None, metrics: Se
     questions: dict[str, dict[str, Any]] = {}
     answers = []
     scores: list[Score] = []
-    for number, row in enumerate(rows, 1):
+    for row in rows:
         sample = row.sample
-        question = sample.question_id or f"row-{number}"
+        place = f"row-{row.number}" if sample.session is None else f"{sample.session}-{sample.turn}"
+        question = sample.question_id or place
         mistake = "the question already has a row" if question in questions else _mismatch(sample)
         if mistake is not None:
             problems.add(Problem(row.where, mistake, record=question))
             continue
         gold = sample.reference_context_ids or [ids[text] for text in sample.reference_contexts or ()]
         questions[question] = {"id": question, "question": sample.user_input} | _given(
-            gold_answer=sample.reference, relevant=dict.fromkeys(gold, 1) or None
+            session=sample.session,
+            turn=sample.turn,
+            gold_answer=sample.reference,
+            relevant=dict.fromkeys(gold, 1) or None,
         )
         answers.append(
             {"run": name, "question_id": question} | _given(retrieved=_chunks(sample, ids), answer=sample.response)
         )
-        scores += _scores(name, question, row.values, None)
+        scores += _scores(name, question, row.values, None, row.reason)
     problems.raise_if_refused(usable=len(questions))
     return Imported(name, list(questions.values()), answers, scores)
 
@@ -368,6 +431,8 @@ def _ids_of_texts(rows: Iterable[RagasRow]) -> dict[str, str]:
 
 
 def _mismatch(sample: Sample) -> str | None:
+    if (sample.session is None) != (sample.turn is None):
+        return "session and turn go together, and one of them is missing"
     for kind in ("retrieved", "reference"):
         names, texts = getattr(sample, f"{kind}_context_ids"), getattr(sample, f"{kind}_contexts")
         if names is not None and texts is not None and len(names) != len(texts):
@@ -439,6 +504,7 @@ def scores_of_results(
     for sample in run.samples:
         by_text.setdefault(sample.user_input, []).append(sample.question_id or "")
     values: dict[str, Mapping[str, float | None]] = {}
+    reasons: dict[str, str] = {}
     for row in rows:
         given = row.sample.question_id
         found = by_text.get(row.sample.user_input, []) if given is None else [given]
@@ -453,14 +519,14 @@ def scores_of_results(
         elif found[0] in values:
             what = "the question already has a row"
         if what is None:
-            values[found[0]] = row.values
+            values[found[0]], reasons[found[0]] = row.values, row.reason
         else:
             problems.add(Problem(row.where, what, record=given or row.sample.user_input[:100], remedy=remedy))
     problems.raise_if_refused(usable=len(values))
     no_row = dict.fromkeys(names)
     scores: list[Score] = []
     for name in answered:
-        reason = NAN if name in values else "RAGAS's results have no row for this answer"
+        reason = reasons.get(name, "RAGAS's results have no row for this answer")
         scores += _scores(run.run, name, values.get(name, no_row), version, reason)
     for name, error in run.failed.items():
         scores += _scores(run.run, name, no_row, version, failed(error))

@@ -15,7 +15,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.plugins.ragas.ragas_metrics import VERSIONS
-from graphkit.plugins.ragas.ragas_samples import NAN
+from graphkit.plugins.ragas.ragas_samples import NAN, OF_THE_LAST
 from graphkit.records.scores import Score
 from tests.helpers import ROOT
 from tests.helpers.cli import Done, Process, Row, inside, tiny, write_lines
@@ -143,17 +143,88 @@ def test_a_foreign_data_set(tmp_path: Path) -> None:
     assert (second.question, second.value, second.reason) == ("row-2", None, NAN)
 
 
+#: Two questions: a search and the answer to the first, and the answer to the second.
+TALK: Row = {
+    "question_id": "s",
+    "user_input": [
+        {"content": "Who calls z?", "type": "human"},
+        {"content": "", "type": "ai", "tool_calls": [{"name": "search", "args": {"q": "z"}}]},
+        {"content": "def x(): z()", "type": "tool"},
+        {"content": "x calls z.", "type": "ai"},
+        {"content": "And y?", "type": "human"},
+        {"content": "It doesn't.", "type": "ai"},
+    ],
+    "reference": "No.",
+    "goal": 0.5,
+}
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_conversation_is_a_session(tmp_path: Path, ending: str) -> None:
+    """Each text of the user is a question, a turn of the session; gold and values of the whole stand at the last.
+
+    Exported and imported again, sessions, questions and answers are the same.
+    """
+    if ending == "jsonl":
+        file = write_lines(tmp_path / "rows.jsonl", [TALK])
+    else:
+        file = tmp_path / "rows.csv"
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            table = csv.DictWriter(stream, [*TALK])
+            table.writeheader()
+            table.writerow({**TALK, "user_input": str(TALK["user_input"])})  # as RAGAS writes it
+    done = inside("ragas", "import", file, "-o", "data", "--run", "r", cwd=tmp_path, code=0)
+    assert "calls of tools aren't read here" in done.err
+    questions = lines(tmp_path / "data/questions.jsonl")
+    assert questions == [
+        {"id": "s-1", "question": "Who calls z?", "session": "s", "turn": 1},
+        {"id": "s-2", "question": "And y?", "session": "s", "turn": 2, "gold_answer": "No."},
+    ]
+    run = tmp_path / "data/runs/r.jsonl"
+    assert [(one["question_id"], one["answer"]) for one in lines(run)] == [
+        ("s-1", "x calls z."),
+        ("s-2", "It doesn't."),
+    ]
+    kept = read_scores([tmp_path / "data/runs/r.grades/ragas.scores.jsonl"], Problems())
+    assert [(one.question, one.value, one.reason) for one in kept] == [("s-1", None, OF_THE_LAST), ("s-2", 0.5, None)]
+    assert {(name, one.value) for (name, _), one in taken(tmp_path, run, file).items()} == {("s-1", None), ("s-2", 0.5)}
+    inside("ragas", "export", run, "-o", f"out.{ending}", cwd=tmp_path, code=0)
+    inside("ragas", "import", f"out.{ending}", "-o", "back", cwd=tmp_path, code=0)
+    assert lines(tmp_path / "back/questions.jsonl") == questions
+    assert lines(tmp_path / "back/runs/r.jsonl") == lines(run)
+
+
+def test_a_conversation_without_a_name(tmp_path: Path) -> None:
+    """Its session is the row's number; its results belong to the questions of the same texts."""
+    bare = {name: value for name, value in TALK.items() if name != "question_id"}
+    rows = [{"user_input": "Why?", "response": "So.", "goal": 1}, bare]
+    file = write_lines(tmp_path / "rows.jsonl", rows)
+    inside("ragas", "import", file, "-o", "data", "--run", "r", cwd=tmp_path, code=0)
+    assert [one["id"] for one in lines(tmp_path / "data/questions.jsonl")] == ["row-1", "row-2-1", "row-2-2"]
+    asked = ("Who calls z?", "And y?", "Why?")
+    questions = [{"id": f"q{number}", "question": text} for number, text in enumerate(asked, 1)]
+    answers = [{"run": "r", "question_id": one["id"], "answer": "x"} for one in questions]
+    found = taken(tmp_path, tiny(tmp_path / "other", questions, answers), file)
+    assert {name: (one.value, one.reason) for (name, _), one in found.items()} == {
+        "q1": (None, OF_THE_LAST),
+        "q2": (0.5, None),
+        "q3": (1.0, None),
+    }
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"user_input": [{"content": "hi", "type": "human"}]}, "user_input"),
+        ({"user_input": [{"content": "hi", "type": "ai"}]}, "user_input"),
+        ({"user_input": [{"content": "hi", "type": "human"}], "contexts": ["x"]}, "to which turn it belongs"),
+        ({"user_input": "hi", "session": "s"}, "session and turn go together"),
         ({"user_input": "a", "retrieved_contexts": "text"}, "retrieved_contexts"),
         ({"user_input": "a", "retrieved_contexts": ["x"], "retrieved_context_ids": ["a", "b"]}, "names 2 contexts"),
         ({"response": "a"}, "user_input"),
         ("[1]", "JSON object"),
         ("{", "not valid JSON"),
     ],
-    ids=["turns", "text", "lengths", "no-question", "list", "broken"],
+    ids=["no-user", "contexts-of-turns", "no-turn", "text", "lengths", "no-question", "list", "broken"],
 )
 def test_rows_that_cannot_be_used(tmp_path: Path, row: Row | str, message: str) -> None:
     """A bad row is refused with its place and what is wrong, and left out where that is asked for."""

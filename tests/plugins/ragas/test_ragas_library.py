@@ -231,6 +231,32 @@ def test_ragas_reads_what_is_exported(ragas: Any, tmp_path: Path, ending: str) -
     assert set(COLUMNS) <= set(sample.to_dict())
 
 
+@pytest.mark.parametrize("ending", [".jsonl", ".csv"])
+def test_conversations_that_ragas_writes(ragas: Any, tmp_path: Path, ending: str) -> None:
+    """A data set of MultiTurnSample, as the library writes it, becomes a session, whose turns the library reads again.
+
+    The second answer equals its reference, so ExactMatch is 1; the first question has none.
+    """
+    from ragas.messages import AIMessage, HumanMessage
+
+    said = (HumanMessage, "Who calls z?"), (AIMessage, "x."), (HumanMessage, "And y?"), (AIMessage, "No.")
+    talk = [kind(content=text) for kind, text in said]
+    sample = ragas.MultiTurnSample(user_input=talk, reference="No.")
+    data, back = ragas.EvaluationDataset(samples=[sample]), tmp_path / f"back{ending}"
+    getattr(data, f"to_{ending[1:]}")(tmp_path / f"rows{ending}")
+    inside("ragas", "import", f"rows{ending}", "-o", "data", "--run", "r", cwd=tmp_path, code=0)
+    run = tmp_path / "data/runs/r.jsonl"
+    done = inside("ragas", "evaluate", run, "-m", "ExactMatch", "--json", cwd=tmp_path, code=0)
+    assert (done.object()["mean"], done.object()["scored"], done.object()["total"]) == (1.0, 1, 2)
+    inside("ragas", "export", run, "-o", back, cwd=tmp_path, code=0)
+    if ending == ".jsonl":
+        found = ragas.EvaluationDataset.from_jsonl(back)
+        assert [(one.user_input, one.response, one.reference) for one in found] == [
+            ("Who calls z?", "x.", None),
+            ("And y?", "No.", "No."),
+        ]
+
+
 def test_evaluated_on_the_command_line(tmp_path: Path) -> None:
     """The command runs metrics on a run and keeps their scores beside it; nothing of RAGAS's own statistics is sent."""
     run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)

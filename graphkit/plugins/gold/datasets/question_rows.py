@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,9 @@ from graphkit.files.problems import Problems
 from graphkit.files.tables import is_table, meant, read_table
 from graphkit.imports.sources import is_json
 from graphkit.plugins.gold.datasets.question_fields import field_of
-from graphkit.plugins.logs.conversations import asked_in, conversation
+from graphkit.plugins.logs.conversations import each_turn
 from graphkit.plugins.logs.judgements import is_qrels, judged_questions
-from graphkit.plugins.logs.model_messages import is_conversation
 from graphkit.plugins.mapping.log_rows import json_rows
-from graphkit.readers.json_values import identifier
 from graphkit.records.aliases import ANSWER, QUESTION, fields_by_other_name
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 
@@ -61,34 +58,6 @@ def question_rows(
             raise InputError("a question must be an object with named fields", where=where, remedy=remedy)
         for one in each_turn(row, f"row-{where.rpartition(':')[2]}"):
             yield where, one
-
-
-#: Where rows hold a conversation, and the columns that are about the whole of it.
-_DIALOGUES, _WHOLE = ("user_input", "turns", "messages"), ("reference_tool_calls", "expected_tools")
-
-
-def each_turn(row: dict[str, Any], unnamed: str) -> list[dict[str, Any]]:
-    """Return a row for each text of the user in a row with a conversation, or the row alone.
-
-    They are the turns of a session that the row names, else ``unnamed``. Its gold is that of the last turn, except tool
-    calls, which don't say to which turn they belong.
-    """
-    key = next((one for one in _DIALOGUES if is_conversation(row.get(one))), None)
-    if key is None or (key != "user_input" and any(isinstance(row.get(one), str) for one in ("question", "input"))):
-        return [row]
-    asked = [text for turn in conversation(row[key], Counter()).turns if (text := asked_in(turn)) is not None]
-    names = ("session", *QUESTION["session"], "id", *QUESTION["id"], "name")
-    session = next((name for one in names if (name := identifier(row.get(one)))), unnamed)
-    gold = {
-        f"{name} of the whole conversation" if name in _WHOLE else name: value
-        for name, value in row.items()
-        if name not in (key, *names)
-    }
-    found = [
-        {"id": f"{session}-{turn}", "question": text, "session": session, "turn": turn}
-        for turn, text in enumerate(asked, 1)
-    ]
-    return [*found[:-1], {**found[-1], **gold}] if found else [row]
 
 
 def _yaml(path: Path) -> Iterator[tuple[str, Any]]:
