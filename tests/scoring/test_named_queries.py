@@ -51,7 +51,7 @@ def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run
 OF_VERDICTS = {*VERDICTS_BESIDE.failures, *VERDICTS_BESIDE.counts}
 
 
-@pytest.mark.parametrize("kind", sorted({*file_kinds()} - {"stale-gold"} - OF_VERDICTS))
+@pytest.mark.parametrize("kind", sorted({*file_kinds()} - {"stale-gold", "mixed-edges"} - OF_VERDICTS))
 def test_files_give_the_same_rows(kind: str, full_store: Store, runs: list[Run]) -> None:
     """Files suffice for some kinds: those rows are the rows of the query."""
     compared = 0
