@@ -274,11 +274,11 @@ def test_unusable_answers(value: object, reported: str) -> None:
 def test_fields_that_are_not_used_are_reported() -> None:
     """A field that no record has is counted, so that the import can report it."""
     problems = Problems()
-    answer_of({"answer": "x", "confidence": 1}, "r", "q", problems)
-    assert dict(problems.ignored_fields) == {("r", "confidence"): 1}
+    answer_of({"answer": "x", "mood": 1}, "r", "q", problems)
+    assert dict(problems.ignored_fields) == {("r", "mood"): 1}
     answer_of({"answer": "x", "retreived": [], "chunks": [{"id": "c", "metadata": {}}]}, "r", "q", problems)
     assert problems.unknown_fields() == [
-        "r: the field 'confidence' isn't used (1 record)",
+        "r: the field 'mood' isn't used (1 record)",
         "r: the field 'retreived' isn't used (1 record; did you mean retrieved?)",
         "r: the field 'retrieved.metadata' isn't used (1 record)",
     ]
