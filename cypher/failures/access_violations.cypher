@@ -1,6 +1,6 @@
 // title: Access violations
 // answers: What did a run traverse, show or retrieve that the question's principal may not read, and where first?
-// order: 140
+// order: 37
 // parameters: run, question = null, limit = 20
 // columns: question, principal, part, path, position, node
 MATCH (r:Run {id: $run})

@@ -1,6 +1,6 @@
 // title: Leaks through
 // answers: Which traversed paths begin and end where the question's principal may read, and lead through a node that it may not?
-// order: 142
+// order: 38
 // parameters: run, question = null, limit = 20
 // columns: question, principal, path, position, node, source, target
 MATCH (r:Run {id: $run})

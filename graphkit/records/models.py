@@ -655,6 +655,8 @@ class Compatibility(Record):
 
 #: What a pattern of access is matched with.
 ByName = Annotated[dict[Literal["id", "repository", "relation"], Name], Field(min_length=1, max_length=1)]
+#: A pattern of access.
+Pattern = Annotated[Name | ByName, wanted("a text, or an object that names one id, repository or relation,")]
 
 
 class AccessRule(Record):
@@ -666,8 +668,8 @@ class AccessRule(Record):
     """
 
     principal: Name
-    allow: tuple[Name | ByName, ...] = ()
-    deny: tuple[Name | ByName, ...] = ()
+    allow: tuple[Pattern, ...] = ()
+    deny: tuple[Pattern, ...] = ()
 
 
 class Artifact(Record):

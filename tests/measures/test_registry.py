@@ -328,7 +328,7 @@ UNLOGGED = {
     **dict.fromkeys(("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch"), NO_CALLS),
     **dict.fromkeys(("StepsToGold", "Redundancy", "UsedShare"), NO_CALLS),
     **dict.fromkeys(LENGTHS, NO_TRAVERSAL),
-    "SpanRecall": NO_RETRIEVAL,
+    **{"SpanRecall": NO_RETRIEVAL, "ContextViolation": NO_RETRIEVAL, "WalkViolation": NO_TRAVERSAL},
     **{"AbstentionPrecision": ANSWERED, "AbstentionRecall": HAS_ANSWER, "InventedEdges": NONE_ABSENT},
     **dict.fromkeys(("SpanPrecision", "SpanIoU"), TEXTS_ALONE),
     **{kind.__name__: kind.unlogged for kind in StatedMeasure.__subclasses__()},
@@ -346,6 +346,7 @@ ASKED = question(
     conflicts=[{"resolution": "`f`"}],
     commits={"a": "1"},
     expected_tool_calls=[{"name": "read", "arguments": {"path": "m.py"}}],
+    principal="p",
 )
 
 
@@ -356,7 +357,7 @@ def test_what_was_not_logged_is_not_scored(kind: type[Measure]) -> None:
     if kind.__name__ in UNLOGGED:
         assert reason(kind(), ASKED, record) == UNLOGGED[kind.__name__]
     else:
-        # The key term of fact and resolution, f, occurs; it is a right answer, and no refusal.
+        # The key term of fact and resolution, f, occurs; it is a right answer, no refusal, and too short for a name.
         assert value(kind(), ASKED, record) == (1.0 if kind.higher_is_better else 0.0)
 
 

@@ -20,6 +20,7 @@ from graphkit.measures.registry import MEASURES, resolve_measures
 from graphkit.plugins.judging.verdict_nodes import keep_verdicts
 from graphkit.plugins.sandbox.execution_nodes import keep_executions
 from graphkit.records.models import Answer, Question
+from graphkit.records.structs import QuestionStruct, struct_of
 from tests.helpers import FAST, engines, executions
 from tests.helpers.datasets import read_jsonl
 from tests.helpers.verdicts import plausible
@@ -73,7 +74,9 @@ def _cases(run: Run) -> tuple[Case, ...]:
     questions = [Question.model_validate(one) for one in read_jsonl(run.dataset / "questions.jsonl")]
     answers = {one.question_id: one for one in map(Answer.model_validate, read_jsonl(run.file))}
     commits = Dataset(run.dataset).commit_graph(Problems())
-    return tuple(Case(question, answers.get(question.id), commits) for question in questions)
+    gold_for = commits.access.gold_for
+    asked = (gold_for(struct_of(QuestionStruct, one)) if one.principal else one for one in questions)
+    return tuple(Case(question, answers.get(question.id), commits) for question in asked)
 
 
 def loaded(settings: Settings, runs: list[Run]) -> Iterator[Store]:

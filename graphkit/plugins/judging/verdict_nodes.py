@@ -195,13 +195,21 @@ def _gold_lists(claims: Sequence[GoldClaim]) -> dict[str, list[Any]]:
 
 
 def _broken_lists(verdict: Verdict) -> dict[str, list[Any]]:
-    """Return the broken criteria as lists of a verdict's node, in which an empty text is nothing."""
-    rows = broken_criteria(verdict)
-    plural = {"about": "about", "criterion": "criteria", "retrieved": "retrieved"}
-    return {
-        f"broken_{plural.get(name, f'{name}s')}": [row[name] or "" for row in rows]
-        for name in (rows[0] if rows else ())
+    """Return the broken criteria as lists of a verdict's node, in which an empty text is nothing; none, no list."""
+    lists = {
+        "broken_rules": "rule",
+        "broken_about": "about",
+        "broken_criteria": "criterion",
+        "broken_weights": "weight",
+        "broken_reasons": "reason",
+        "broken_sources": "source",
+        "broken_relations": "relation",
+        "broken_targets": "target",
+        "broken_retrieved": "retrieved",
+        "broken_repos": "repo",
     }
+    rows = broken_criteria(verdict)
+    return {name: [row[of] or "" for row in rows] for name, of in lists.items()} if rows else {}
 
 
 def _fall_of(verdict: Verdict) -> dict[str, Any]:

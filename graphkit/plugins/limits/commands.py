@@ -13,7 +13,6 @@ from graphkit.records.option_values import timed
 
 if TYPE_CHECKING:
     from graphkit.plugins.limits.run_budget import RunBudget
-    from graphkit.plugins.systems.session import Session
 
 
 def _time(text: str) -> float:
@@ -30,7 +29,7 @@ class LimitOptions:
     max_calls: int | None = option("--max-calls N", "Stop before more than N calls; each try is one.", min=0)
     max_time: float | None = option("--max-time TIME", "Begin no call after TIME, such as 30min.", parser=_time)
 
-    def instead(self, session: Session) -> bool:
+    def instead(self, session: object) -> bool:
         """Return False: a limit holds for a run."""
         return False
 

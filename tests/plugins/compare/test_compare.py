@@ -71,7 +71,7 @@ def test_regression_gate(shop: Graph) -> None:
     [
         ((FIRST, FIRST), "is compared with itself"),
         ((FIRST, "storefront-grph"), "Did you mean storefront-graph?"),
-        ((FIRST, SECOND, "--by", "mood"), "'mood' is not one of 'category', 'difficulty', 'group', 'split', 'repo'"),
+        ((FIRST, SECOND, "--by", "mood"), "'mood' is not one of 'category', 'difficulty', 'group', 'split', 'session'"),
         ((FIRST, SECOND, "-m", "EdgeRecal"), "Did you mean EdgeRecall?"),
         ((FIRST, SECOND, "-m", "AnswerContainment"), "has no scores by AnswerContainment@5"),
     ],
