@@ -293,7 +293,7 @@ class RecordReader(Generic[S]):
     ) -> None:
         self.path = path
         self._questions = questions
-        self._sessions = sessions
+        self.sessions = sessions
         self._lists: ThreeTexts | None = None
         self.problems = problems
         self._kind = kind
@@ -331,7 +331,7 @@ class RecordReader(Generic[S]):
         for line, record in zip(lines, found, strict=True):
             if _MARK in line or _ESCAPE in line:
                 self._turn(record)
-        return map(self._recalled, found) if self._of_run and self._walks else found
+        return map(self._recalled, found) if self._of_run and self.walks else found
 
     def _all_plain(self, lines: Sequence[bytes], found: Sequence[S]) -> bool:
         """Return whether each record is as the decoder has read it, but for steps that may have to be turned."""
@@ -383,14 +383,14 @@ class RecordReader(Generic[S]):
 
     def _recalled(self, found: S) -> S:
         """Return a record; of a follow-up that doesn't state it, with what earlier turns walked."""
-        if isinstance(found, AnswerStruct) and self._walks and found.walked_before is None:
-            found.walked_before = self._walks.get(found.question_id)
+        if isinstance(found, AnswerStruct) and self.walks and found.walked_before is None:
+            found.walked_before = self.walks.get(found.question_id)
         return found
 
     @cached_property
-    def _walks(self) -> Mapping[str, list[TraversalStepStruct]]:
+    def walks(self) -> Mapping[str, list[TraversalStepStruct]]:
         """What earlier turns walked, by the follow-up; the first call reads the file, if the dataset has sessions."""
-        questions = self._questions_file() if self._sessions and self.path.is_file() else None
+        questions = self._questions_file() if self.sessions and self.path.is_file() else None
         if questions is None or not questions.is_file() or not has_turns(questions):
             return {}
         records = RecordReader(self.path, AnswerStruct, Problems("skip"), questions, self._run, sessions=False)

@@ -14,7 +14,12 @@ from graphkit.records.structs import AnswerStruct, QuestionStruct, TraversalStep
 
 def has_turns(questions: Path) -> bool:
     """Return whether a file of questions may hold turns of a session, by its text."""
-    return any(b'"turn"' in line for line in raw_lines(questions))
+    return any(map(may_have_turn, raw_lines(questions)))
+
+
+def may_have_turn(line: bytes) -> bool:
+    """Return whether a question as written may be a turn of a session."""
+    return b'"turn"' in line
 
 
 def session_walks(

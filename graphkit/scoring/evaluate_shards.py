@@ -29,7 +29,7 @@ from graphkit.scoring.run_shards import RunShards, Scored
 from graphkit.scoring.scorer import Job
 from graphkit.scoring.shard_join import Exchange, Hashes, exchange, segments
 from graphkit.scoring.shard_parts import Group, Leftover, ShardPart, grouped_summaries
-from graphkit.scoring.shard_scoring import Segment, ShardContext, ShardWork, context_name, score_shard
+from graphkit.scoring.shard_scoring import Segment, ShardWork, context_name, score_shard
 from graphkit.scoring.sums_on_disk import ProblemsOnDisk, UsageOnDisk, split_place
 from graphkit.scoring.totals import Totals
 from graphkit.shards.executors import InThisProcess
@@ -105,7 +105,7 @@ class _Scoring:
         self.problems = problems
         self.progress = progress
         self.names = [str(measure) for measure in job.measures]
-        self.context = ShardContext(job, tuple(run.questions), tuple(run.answers), run.extra)
+        self.context = run.context(job)
         self.key = self._key()
         self.parts: list[Location] = []
         self.several: dict[tuple[int, int], int] = {}

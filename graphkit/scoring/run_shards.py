@@ -46,7 +46,7 @@ from graphkit.shards.inputs import Shard, shard_lines, shards_of
 from graphkit.shards.locations import Location
 from graphkit.shards.work import SCORED, ShardTask, finished_parts, key_of
 
-NO_SURVEY = Survey([], [], False, [])
+NO_SURVEY = Survey([], [], False, False, False, [])
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,11 @@ class RunShards:
     def records(self, name: str) -> Iterator[AnswerStruct]:
         """Yield the usable records in their order, as they are scored, under the name of the run."""
         job = Job(Path(), self.run_file, (), CommitGraph(), name=name, spelling=self.spelling)
-        return usable_records(ShardContext(job, tuple(self.questions), tuple(self.answers), self.extra))
+        return usable_records(self.context(job))
+
+    def context(self, job: Job) -> ShardContext:
+        """Return what the tasks of a job share."""
+        return ShardContext(job, tuple(self.questions), tuple(self.answers), self.extra, self.survey.turns)
 
     def content(self) -> Iterator[bytes]:
         """Yield the bytes of the run as they are stored, one shard after the other."""
@@ -239,9 +243,8 @@ class RunShards:
 
         def records() -> Iterator[AnswerStruct]:
             for shard in self.answers:
-                reader = RecordReader(
-                    Path(str(shard.location)), AnswerStruct, Problems("skip"), run=run_of_file(self.run_file)
-                )
+                file, name = Path(str(shard.location)), run_of_file(self.run_file)
+                reader = RecordReader(file, AnswerStruct, Problems("skip"), run=name, sessions=False)
                 for number, line in shard_lines(shard):
                     answer = reader.parse(number, line)
                     if answer is not None:
@@ -315,17 +318,17 @@ def opened_shards(
         if within:
             opened.out = plan.out.child(quote(opened.name or place.name, safe=" @+,=()"))
             check_results_folder(opened.out)
-        key = key_of("survey", *(shard.key for shard in found.shards))
+        key = key_of("survey 2", *(shard.key for shard in found.shards))
         tasks = [ShardTask(f"{key_of(key, shard.key)}", shard, shard.name) for shard in found.shards]
         parts = finished_parts(plan.executor, survey, tasks, plan.work, suffix=".survey", say=plan.say)
         opened.survey = surveyed(parts)
-        found.expected = frozenset(opened.survey.files)
+        found.expected, found.has_sides = frozenset(opened.survey.files), opened.survey.sides
         yield opened
 
 
 def surveyed(parts: Iterator[Path]) -> Survey:
     """Return the survey of all shards of questions."""
-    every = Survey([], [], False, [])
+    every = Survey([], [], False, False, False, [])
     files: set[str] = set()
     strange: set[str] = set()
     texts: set[str] = set()
@@ -334,5 +337,7 @@ def surveyed(parts: Iterator[Path]) -> Survey:
         files.update(one.files)
         strange.update(one.not_ascii)
         every.tools |= one.tools
+        every.sides |= one.sides
+        every.turns |= one.turns
         texts.update(one.texts)
-    return Survey(sorted(files), sorted(strange), every.tools, sorted(texts))
+    return Survey(sorted(files), sorted(strange), every.tools, every.sides, every.turns, sorted(texts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -17,14 +17,15 @@ from msgspec import Struct
 from graphkit.errors import InputError
 from graphkit.files.decoding import UNDECODED
 from graphkit.files.jsonl import run_of_file
-from graphkit.files.named_places import files_expected
+from graphkit.files.named_places import files_expected, has_sides
 from graphkit.files.normal_forms import BACKSLASH, not_ascii
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import Parsed, RecordReader
+from graphkit.files.session_walks import may_have_turn, session_walks
 from graphkit.measures.outcome import stage_counts, two_by_two
 from graphkit.records.collector import quiet_collector
 from graphkit.records.question_texts import QuestionTexts
-from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.structs import AnswerStruct, QuestionStruct, TraversalStepStruct
 from graphkit.records.three_texts import ThreeTexts
 from graphkit.scoring.batches import SIZE
 from graphkit.scoring.file_scoring import digest
@@ -53,12 +54,30 @@ class ShardContext:
         The shards of the dataset and of the run, in their order.
     extra
         The dataset's own fields.
+    sessions
+        Whether a question may be a turn of a session.
     """
 
     job: Job
     questions: tuple[Shard, ...]
     answers: tuple[Shard, ...]
     extra: frozenset[str] = frozenset()
+    sessions: bool = False
+
+    @cached_property
+    def walks(self) -> Mapping[str, list[TraversalStepStruct]]:
+        """What earlier turns walked, by the follow-up: the whole run is read when the first record needs it."""
+        reader = _ShardReader(self, AnswerStruct, sessions=False)
+        reader.problems = Problems("skip")
+
+        def records() -> Iterator[AnswerStruct]:
+            for shard in self.answers:
+                reader.path = cast(Path, str(shard.location))
+                for number, line in shard_lines(shard):
+                    if (answer := reader.parse(number, line)) is not None:
+                        yield answer
+
+        return session_walks(_questions_in(self.questions), records())
 
     @cached_property
     def lists(self) -> ThreeTexts:
@@ -180,6 +199,8 @@ class Survey(msgspec.Struct):
         The ids of the gold that aren't ASCII: a run may spell them in another normalisation.
     tools
         Whether a question expects tool calls.
+    sides, turns
+        Whether a gold path has commits of its own, and whether a question may be a turn of a session.
     texts
         The measures of gold that is text, by the first questions.
     """
@@ -187,6 +208,8 @@ class Survey(msgspec.Struct):
     files: list[str]
     not_ascii: list[str]
     tools: bool
+    sides: bool
+    turns: bool
     texts: list[str]
 
 
@@ -195,17 +218,19 @@ def survey(shard: Shard, path: Path) -> None:
     reader = RecordReader(Path(str(shard.location)), QuestionStruct, Problems("skip"))
     files: dict[str, None] = {}
     strange: dict[str, None] = {}
-    tools = False
+    tools = sides = turns = False
     texts = of_texts(reader, shard_lines(shard))
     for number, line in shard_lines(shard):
         files.update(dict.fromkeys(files_expected((line,))))
+        sides = sides or has_sides((line,))
+        turns = turns or may_have_turn(line)
         looked_at = b"tool" in line and not tools
         if (looked_at or not line.isascii() or BACKSLASH in line) and (
             (question := reader.parse(number, line)) is not None
         ):
             strange.update(dict.fromkeys(not_ascii(question)))
             tools = tools or bool(question.expected_tool_calls)
-    path.write_bytes(msgspec.msgpack.encode(Survey([*files], [*strange], tools, [*texts])))
+    path.write_bytes(msgspec.msgpack.encode(Survey([*files], [*strange], tools, sides, turns, [*texts])))
 
 
 # Scoring ------------------------------------------------------------------------------------------------------------
@@ -233,10 +258,15 @@ class _ShardProblems(Problems):
 class _ShardReader(RecordReader[S]):
     """Reads the records of shards; each has a path of its own."""
 
-    def __init__(self, context: ShardContext, kind: type[S]) -> None:
+    def __init__(self, context: ShardContext, kind: type[S], *, sessions: bool = True) -> None:
         run = run_of_file(context.job.run_file) if kind is AnswerStruct else None
-        super().__init__(Path(), kind, Problems(), run=run, sessions=False)  # no shard knows all turns
+        super().__init__(Path(), kind, Problems(), run=run, sessions=sessions and context.sessions)
         self.context = context
+
+    @cached_property
+    def walks(self) -> Mapping[str, list[TraversalStepStruct]]:
+        """What earlier turns walked in the whole run, by the follow-up."""
+        return self.context.walks if self.sessions else {}
 
     def lists(self) -> ThreeTexts:
         """Return the meaning of lists of three texts in the whole run."""

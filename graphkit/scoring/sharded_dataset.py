@@ -49,7 +49,9 @@ class ShardedDataset(Dataset):
         super().__init__(folder.resolve(), questions=False)
         self.shards = tuple(shards)
         self._named, self._remote = named, remote
+        # Which files and sides the questions have isn't known before all shards are read.
         self.expected: frozenset[str] = frozenset()
+        self.has_sides = True
         if not self._has_questions:
             self.questions_file = self.folder / QUESTIONS
 
@@ -62,11 +64,6 @@ class ShardedDataset(Dataset):
     def place(self) -> str:
         """The folder or the URL, by which it is found again."""
         return super().place if self._remote is None else str(self._remote)
-
-    @property
-    def has_sides(self) -> bool:
-        """True: which shards hold such paths isn't known before all are read."""
-        return True
 
     def question_blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the questions as they are stored, one shard after the other."""
