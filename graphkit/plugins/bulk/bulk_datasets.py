@@ -54,6 +54,8 @@ class DatasetElements:
         """Add everything but the mark that it is complete."""
         listed = self._add_commits()
         self._add_compatibility()
+        self.elements.principals(self.dataset.access, self.dataset.name)
+        self._count("access", "access", len(self.checked.access))
         self._add_artifacts()
         for name, graph in self.checked.graphs.items():
             self._add_graph(name, graph)
@@ -80,13 +82,11 @@ class DatasetElements:
         members = [one for stack in self.commits.stacks.values() for one in stack.items()]
         for row in to_rows.member_rows([*members, *self._artifact_commits()]):
             known.setdefault(row["key"], {**row, "history": False, "parents": []})
-        repositories: dict[str, int] = {}
         for key, properties in known.items():
-            repo = properties["repo"]
-            if repo not in repositories:
-                repositories[repo] = self.elements.node("Repository", {"name": repo})
             self.nodes[key] = self.elements.node("Commit", properties)
-            self.elements.relate(("IN", "Commit", "Repository"), self.nodes[key], repositories[repo])
+            self.elements.relate(
+                ("IN", "Commit", "Repository"), self.nodes[key], self.elements.repository(properties["repo"])
+            )
         for child, parent in parents:
             self.elements.relate(("PARENT", "Commit", "Commit"), self.nodes[child], self.nodes[parent])
         self._count("commits", "commits", len(rows))
@@ -144,7 +144,9 @@ class DatasetElements:
             numbers.set(
                 "Artifact",
                 {
-                    row["id"]: self.elements.node("Artifact", {**of, **{one: row[one] for one in own}, "known": True})
+                    row["id"]: self.elements.artifact(
+                        {**of, **{one: row[one] for one in own}, "known": True}, self.places
+                    )
                     for place, (_, row) in batch
                     if last[row["id"]] == place
                 },

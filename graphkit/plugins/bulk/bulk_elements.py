@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from graphkit.graph import rows as to_rows
 from graphkit.plugins.bulk.bulk_numbers import Numbers
+from graphkit.records.access_rules import AccessRules, Rights
 from graphkit.records.ids import Places
 
 #: A type of relationships with the labels of its ends.
@@ -48,6 +49,9 @@ class Elements:
         self.numbers = numbers
         self._importer = importer
         self._counts: Counter[str] = Counter()
+        self._repositories: dict[str, int] = {}
+        self._rights: dict[int, Rights] = {}
+        self._readable: set[tuple[int, str]] = set()
         self._nodes: dict[str, list[Properties]] = {}
         self._relationships: dict[Kind, list[tuple[int, int, Properties]]] = {}
         self._waiting = 0
@@ -65,13 +69,37 @@ class Elements:
         self._relationships.setdefault(kind, []).append((start, end, properties or {}))
         self._waiting += 1
 
+    def repository(self, name: str) -> int:
+        """Return the number of a repository, which is added if it is missing."""
+        if name not in self._repositories:
+            self._repositories[name] = self.node("Repository", {"name": name})
+        return self._repositories[name]
+
+    def principals(self, access: AccessRules, dataset: str) -> None:
+        """Add principals, which are linked to each artifact that is added later and that they may read."""
+        for rule in access.rules.values():
+            row = to_rows.principal_row(rule, access)
+            number = self.node("Principal", {"dataset": dataset, "name": row["name"], **row["properties"]})
+            self._rights[number] = access.of(rule.principal)
+
+    def artifact(self, properties: Properties, places: Places) -> int:
+        """Add an artifact, and link the principals that may read it to it and to its repository."""
+        number, repo = self.node("Artifact", properties), places.repo(properties["id"])
+        for principal, rights in self._rights.items():
+            if rights.may_read(properties["id"]):
+                self.relate(("MAY_READ", "Principal", "Artifact"), principal, number)
+                if repo is not None and (principal, repo) not in self._readable:
+                    self._readable.add((principal, repo))
+                    self.relate(("MAY_READ", "Principal", "Repository"), principal, self.repository(repo))
+        return number
+
     def name_artifacts(self, ids: Iterable[str], dataset: str, places: Places) -> tuple[dict[str, int], list[str]]:
         """Add the artifacts that are missing from their ids; return the numbers of all, and the new ids."""
         wanted = set(ids)
         found: dict[str, int] = self.numbers.find("Artifact", wanted)
         missing = sorted(wanted - found.keys())
         fresh = {
-            name: self.node("Artifact", {"dataset": dataset, **to_rows.node_row(name, places), "known": False})
+            name: self.artifact({"dataset": dataset, **to_rows.node_row(name, places), "known": False}, places)
             for name in missing
         }
         if fresh:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphkit import __version__
-from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.graph.checked import CheckedDataset
@@ -51,9 +50,6 @@ def bulk_load(
     """
     with ExitStack() as stack:
         checked = CheckedDataset(dataset, problems, stack)
-        if checked.access:
-            what = "a new database can't be filled at once with what principals may read"
-            raise InputError(what, where=str(dataset.folder / "access.jsonl"), remedy="Load it without --bulk.")
         opened = stack.enter_context(importer())
         elements = Elements(opened, stack.enter_context(numbers()))
         whole = DatasetElements(elements, checked, progress)

@@ -86,6 +86,13 @@ def odd_dataset(folder: Path) -> list[Path]:
     write_jsonl(folder / "questions.jsonl", questions)
     write_jsonl(folder / "commits.jsonl", commits)
     write_jsonl(folder / "compatibility.jsonl", rows)
+    # No principal reads lib, and one reads nothing; the repositories new and seen aren't those of commits.
+    rules: list[dict[str, Any]] = [
+        {"principal": "all", "allow": ["*"], "deny": [{"repository": "lib"}, {"relation": "READS"}, "x"]},
+        {"principal": "web-team", "allow": ["web:*", "new:*", {"repository": "a?i"}]},
+        {"principal": "nobody"},
+    ]
+    write_jsonl(folder / "access.jsonl", rules)
     first: list[dict[str, Any]] = [
         {"id": "api:a.py#f", "kind": "function", "commit": "v1", "line": 3, "aliases": ["load"]},
         {"id": "web:b.ts#g", "kind": "old"},
