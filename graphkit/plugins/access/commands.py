@@ -20,22 +20,25 @@ class TwinOptions:
 
     twin: bool = option(
         "--twin",
-        "Ask twice each over the whole graph and over what the principal may read, keep nothing, and fail if a walk "
-        "or an answer differs.",
+        "Ask twice (or --repeat N) over the whole graph and over what the principal may read, keep nothing, and fail "
+        "if a walk or an answer differs.",
     )
 
-    def instead(self, session: Session) -> bool:
+    def instead(self, session: Session, repeat: int | None) -> bool:
         """Ask over both graphs, if that is what is asked for, and return whether it is.
 
         Raises
         ------
         InputError
-            No question has a principal.
+            No question has a principal, or each is to be asked only once.
         GateError
             What is forbidden had an influence.
         """
         if not self.twin:
             return False
+        if repeat == 1:
+            what = "--twin can't tell an influence from chance by one answer over each graph"
+            raise InputError(what, where="--repeat 1", remedy="Write --repeat 2 or more, or leave it out.")
         from graphkit.plugins.access.twins import twins, twins_in_words
 
         found = twins(session)

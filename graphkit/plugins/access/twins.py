@@ -23,10 +23,11 @@ from graphkit.plugins.systems.runner import Runner, Task
 from graphkit.plugins.systems.session import Session
 from graphkit.records.access_rules import Rights
 from graphkit.records.models import Answer, Question
+from graphkit.records.repetition_names import repetitions_by_name
 from graphkit.records.words import counted
 from graphkit.shards import event_loop
 
-#: How often a question is asked over each graph: what differs over the same one is chance.
+#: How often a system that isn't repeated is asked over each graph: what differs over the same one is chance.
 ASKED = 2
 
 #: What an answer shows, in the order in which a difference is looked for.
@@ -58,9 +59,10 @@ class Twin:
         return {name: getattr(self, name) for name in ("system", "question", "principal", "outcome", "difference")}
 
 
-def twins(session: Session, repeats: int = ASKED) -> list[Twin]:
-    """Ask each question of a session that has a principal over both graphs, so many times each.
+def twins(session: Session) -> list[Twin]:
+    """Ask each question of a session that has a principal over both graphs.
 
+    Each repetition of a system (``NAME@1``, ``NAME@2``, ...) is asked once over each, and any other system twice.
     A system reads the graph in the folder ``context.dataset``: of the second one, artifacts and edges that the
     principal may not read are left out, and so is all gold. Nothing is kept.
 
@@ -74,11 +76,9 @@ def twins(session: Session, repeats: int = ASKED) -> list[Twin]:
     for principal in dict.fromkeys(str(one.principal) for one in asked):
         some = [one for one in asked if one.principal == principal]
         with _cut(session.dataset, session.plan.dataset, session.dataset.access.of(principal)) as folder:
-            answers = [_answers(session, some, place, repeats) for place in (session.dataset.folder, folder)]
-        for system in session.systems:
-            for question in some:
-                whole, part = (side[system.name, question.id] for side in answers)
-                found.append(Twin(system.name, question.id, principal, *compared(whole, part)))
+            whole, part = (_answers(session, some, place) for place in (session.dataset.folder, folder))
+        for (system, question), answers in whole.items():
+            found.append(Twin(system, question, principal, *compared(answers, part[system, question])))
     return found
 
 
@@ -113,19 +113,24 @@ def _differences(whole: dict[str, list[str]], part: dict[str, list[str]]) -> Ite
                 yield f"{where}: {here} over the whole graph, {there} without what is forbidden"
 
 
-def _answers(
-    session: Session, questions: Sequence[Question], folder: Path, repeats: int
-) -> dict[tuple[str, str], list[Answer]]:
-    found: dict[tuple[str, str], list[Answer]] = {}
+def _answers(session: Session, questions: Sequence[Question], folder: Path) -> dict[tuple[str, str], list[Answer]]:
+    """Return the answers of each system to each question, those of its repetitions together."""
+    names = {one.name: one.name for one in session.systems}
+    repeated = repetitions_by_name(names)
+    names |= {run: name for name, runs in repeated.items() for run in runs}
+    found: dict[tuple[str, str], list[Answer]] = {
+        (system, question.id): [] for system in dict.fromkeys(names.values()) for question in questions
+    }
 
     def keep(job: Task, answer: Answer) -> None:
-        found.setdefault((job.system.name, job.question.id), []).append(answer)
+        found[names[job.system.name], job.question.id].append(answer)
 
     def task(system: System, question: Question) -> Task:
         return Task(system, question, lambda: replace(session._context(question, system.name), dataset=folder))
 
-    for _ in range(repeats):
-        jobs = [task(system, question) for question in questions for system in session.systems]
+    for time in range(ASKED):
+        asked = [one for one in session.systems if not time or names[one.name] not in repeated]
+        jobs = [task(system, question) for question in questions for system in asked]
         event_loop.run(Runner(keep, session.limits, session.prices, Problems()).run(jobs))
     return found
 

@@ -77,8 +77,11 @@ class TryOptions:
 class RunExtras(Protocol):
     """What a plug-in adds to a run, with its options (entry points of ``graphkit.options.run``)."""
 
-    def instead(self, session: Session) -> bool:
-        """Do what the options ask for in place of a run; return whether they ask for that."""
+    def instead(self, session: Session, repeat: int | None) -> bool:
+        """Do what the options ask for in place of a run; return whether they ask for that.
+
+        ``repeat`` is how often each system is repeated in the session; None if it isn't.
+        """
         ...
 
     def budget(self) -> CallBudget | None:
@@ -154,7 +157,7 @@ def run(
     if dry_run:
         _show_calls(session)
         return
-    if any(one.instead(session) for one in extras.values()):
+    if any(one.instead(session, drawn.repeat) for one in extras.values()):
         return
     session.budget = next((found for one in extras.values() if (found := one.budget()) is not None), None)
     with redirect_stdout(sys.stderr):

@@ -93,6 +93,53 @@ def test_chance_is_told_from_influence(world: Path) -> None:
     assert "0 influenced by what is forbidden, 2 by chance" in found.out
 
 
+#: A system whose third answer over the same graph differs from the others.
+THIRD = """
+asked = {}
+
+
+def third(question, context):
+    key = (question.id, context.dataset)
+    asked[key] = asked.get(key, 0) + 1
+    return "at last" if asked[key] == 3 else (context.dataset / "edges.jsonl").read_text()
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "outcome", "code"),
+    [((), "influence", 1), (("--repeat", "2"), "influence", 1), (("--repeat", "3"), "chance", 0)],
+)
+def test_repetitions_of_a_system_are_compared_together(
+    world: Path, more: tuple[str, ...], outcome: str, code: int
+) -> None:
+    """Two answers over each graph show only that both differ; the third one shows that it is chance."""
+    module = f"third_{len(more)}_{code}"  # a module is imported once a process
+    (world / f"{module}.py").write_text(THIRD)
+    options = ("--as", "web-team", "--twin", "--system", f"slow={module}:third", "--json")
+    found = inside("run", "data", *options, *more, cwd=world, code=code).objects()
+    expected = [("slow", "a", outcome), ("slow", "b", outcome)]
+    assert [(one["system"], one["question"], one["outcome"]) for one in found] == expected
+
+
+def test_one_answer_over_each_graph_is_refused(world: Path) -> None:
+    """It couldn't tell an influence from chance."""
+    refused = inside(
+        "run",
+        "data",
+        "--as",
+        "web-team",
+        "--twin",
+        "--repeat",
+        "1",
+        "--system",
+        "hop=filters:each_hop",
+        cwd=world,
+        code=2,
+    )
+    assert "can't tell an influence from chance" in refused.err
+    assert "--repeat 2 or more" in refused.err
+
+
 def test_somebody_has_to_ask(world: Path) -> None:
     """Without a principal, nothing is forbidden and nothing can be compared."""
     refused = inside("run", "data", "--twin", "--system", "hop=filters:each_hop", cwd=world, code=2)
