@@ -51,6 +51,7 @@ def evaluation_brief(evaluated: EvaluatedRuns, names: Sequence[str], more: str =
     findings = [*gate_findings(evaluated.gates)]
     for card, result in zip(evaluated.cards, results, strict=False):
         findings += severe_findings(card, any(one.scored for one in result.measures.values()))
+    findings += (BriefLine("share", f"{one.run} {shares}", 88) for one in results if (shares := one.shares()))
     findings += unanswered_findings(results)
     findings += stale_findings(results)
     findings += zero_findings(results)

@@ -200,6 +200,9 @@ def _invented_edge(row: Failure) -> str:
     return f"walked an edge that doesn't exist: {edge_in_words(row)}"
 
 
+#: What a principal may not read is this, wherever it is named.
+OVER_THE_LINE = "over the line"
+
 #: The kind of edges between two versions.
 MIXED = "mixed-edges"
 

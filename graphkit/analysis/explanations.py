@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.analysis.causes import RIGHT_ANSWER, ROOM, WRONG_ANSWER, Cause, causes_of, whole_walk
-from graphkit.analysis.explain import MIXED, TurnKind, sentence, sentences
+from graphkit.analysis.explain import MIXED, OVER_THE_LINE, TurnKind, sentence, sentences
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.analysis.question_evidence import (
     LOST,
@@ -153,7 +153,7 @@ class Explanation:
             ("claims that depend on it", self.claims),
             ("by a judge", self.relevance),
             ("conflicting commits", self.conflicts),
-            ("over the line", self.violations),
+            (OVER_THE_LINE, self.violations),
             ("expected file that is missing", self.files),
         ]
         lines = [f"{_quoted(self.question)} in {_quoted(self.run)}: {self.cause or self.verdict}", UNTRUSTED]

@@ -21,7 +21,6 @@ from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
 from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
-from graphkit.scoring.score_intervals import unseen_share
 
 if TYPE_CHECKING:
     pass
@@ -113,8 +112,7 @@ def _each(result: Evaluation, measure: str, bound: float) -> GateOutcome:
     if not found:
         side = "at most" if lower_is_better(measure) else "at least"
         what = f"{measure} is {side} {bound:.12g} on each of {asked}{without}"
-        if (kind := measure_class(measure)) is not None and kind.counts_questions and worst == kind.lowest:
-            what += f"; 0 of {len(values)}: at most {100 * unseen_share(len(values), 0.9):.2g}% (95%, one-sided)"
+        what += f"; {share}" if (share := result.share_of(measure)) else ""
         return GateOutcome(FAIL_QUESTION, result.run, True, what, measure, bound, worst)
     named = "; ".join(f"{question}: {why}" for question, why in [*found.items()][:NAMED])
     more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""

@@ -241,7 +241,7 @@ def _with_figures(outcome: GateOutcome, result: Evaluation) -> GateOutcome:
     if outcome.measure is None or outcome.percentile is not None:
         return outcome
     summary = summary_of(result, outcome.measure)
-    n = summary.scored + (summary.zeros(result.failed_as) or summary.as_worst(result.failed_as))
+    n = summary.held_on(result.failed_as)
     means = outcome.gate in ("fail-under", "fail-over", "fail-on-severe") and outcome.measure in result.measures
     interval = result.interval(outcome.measure) if means else None
     return dataclasses.replace(outcome, interval=interval, n=n, left_out=summary.total - n)

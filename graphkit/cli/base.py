@@ -273,15 +273,15 @@ class _Parameters:
         if self.outputs:
             reads = [one for name in given.keys() - self.outputs for one in _paths(given[name], name in self.arguments)]
             _check_outputs(self.outputs, given, reads, force)
+        return self.groups(given) | given
+
+    def groups(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the groups of options that parsed words give, and take their values out of ``given``."""
         added = {
             name: {point: _filled(family, given) for point, family in some.items()}
             for name, some in self._added.items()
         }
-        return self.groups(given) | added | given
-
-    def groups(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the groups of options that parsed words give, and take their values out of ``given``."""
-        return {name: _filled(family, given) for name, family in self._families.items()}
+        return {name: _filled(family, given) for name, family in self._families.items()} | added
 
 
 def _check_given(declared: Declared, value: Any, is_argument: bool) -> None:

@@ -226,7 +226,7 @@ def evaluate(
             what = f"{'--keep' if storing.keep else '--engine cypher'} is for the graph, which holds no part of a run"
             raise InputError(what, where="--where", remedy="Leave out one of the two.")
         results = dataclasses.replace(results, no_store=True)
-    gates = dataclasses.replace(gates, each=[*gates.each, *(one for more in further.values() for one in more.each())])
+    gates = with_further(gates, further)
     asked = Asked(given, scoring, gates, results, further, storing, logs, reading, executors)
     with shown_progress(asked.title):  # what is imported and read takes a moment
         from graphkit.analysis.gate_outcomes import hold
@@ -390,6 +390,11 @@ def _refuse_contradictions(asked: Asked) -> None:
             where="--keep",
             remedy="Leave out --engine cypher: files have the whole run.",
         )
+
+
+def with_further(gates: RunGateOptions, further: Mapping[str, OutputOptions]) -> RunGateOptions:
+    """Return the gates with the bounds that the options of plug-ins add."""
+    return dataclasses.replace(gates, each=[*gates.each, *(one for more in further.values() for one in more.each())])
 
 
 def planned(

@@ -43,7 +43,7 @@ def print_scoreboard(results: Sequence[Evaluation], hidden: Collection[str] = ()
         print_line(f"{result.run}: {questions}, {result.failed} failed, {result.missing} missing{invalid}")
         if result.failed_as in NOTES:
             print_line(f"{result.run}: {NOTES[result.failed_as]}")
-        for line in result.reasons(hidden):
+        for line in (*filter(None, [result.shares()]), *result.reasons(hidden)):
             print_line(f"{result.run}: {line}")
     print_line()
     print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})

@@ -89,6 +89,11 @@ class Diagnosis:
         return _shared(enumerate(run.evaluation.borrowed_commits() for run in self._runs))
 
     @property
+    def shares(self) -> list[SharedLine]:
+        """On how many questions something forbidden happened, with the upper bounds of these shares."""
+        return _shared(enumerate(run.evaluation.shares() for run in self._runs))
+
+    @property
     def fine(self) -> tuple[int, ...]:
         """The runs that were judged, and of which nothing is severe or weak."""
         cards = [run.card for run in self._runs]

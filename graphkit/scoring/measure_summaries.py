@@ -151,9 +151,12 @@ class Summary:
         >>> Summary.of("EdgePrecision", [3.0], 3, 20, Left(failed=1, of_question=15)).share()
         0.8
         """
-        have = self.scored + (self.zeros(counted_as) or self.as_worst(counted_as))
         could = self.could(counted_as)
-        return min(1.0, have / could) if could > 0 else 0.0
+        return min(1.0, self.held_on(counted_as) / could) if could > 0 else 0.0
+
+    def held_on(self, counted_as: CountedAs = "worst") -> int:
+        """Return the number of questions that :meth:`held` is the mean of."""
+        return self.scored + (self.zeros(counted_as) or self.as_worst(counted_as))
 
     def held(self, failed_as: CountedAs = "worst") -> float | None:
         """Return the value that gates, targets and thresholds check.

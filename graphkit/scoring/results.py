@@ -14,7 +14,7 @@ from graphkit.measures.judged import TESTED
 from graphkit.measures.matching import Edge
 from graphkit.measures.outcome import ABSTENTION, Decision, Outcome, decided, grade_of
 from graphkit.measures.owners import RIGHTLY_DECLINED, Owner, confirmed, known_reasons, owner_of
-from graphkit.measures.registry import bounds_of
+from graphkit.measures.registry import bounds_of, measure_class
 from graphkit.records.ids import Places
 from graphkit.records.notebook_html import block
 from graphkit.records.option_values import By
@@ -27,6 +27,7 @@ from graphkit.scoring.measured import COLUMNS, Measured, on_targets, own_thresho
 from graphkit.scoring.question_result import QuestionResult
 from graphkit.scoring.reason_counts import count_reasons, listed
 from graphkit.scoring.relation_counts import NEVER_LOGGED, RelationCounts
+from graphkit.scoring.score_intervals import share_in_words
 
 if TYPE_CHECKING:
     import pandas
@@ -294,6 +295,21 @@ class Evaluation:
         lacking, taken = self.without_commit
         chunks = f"{taken} of {counted(lacking, 'chunk')} without a commit"
         return f"{chunks} {'takes' if taken == 1 else 'take'} that of their artifact in the dataset's graph"
+
+    def share_of(self, measure: str) -> str:
+        """Return on how many questions something happened that a measure counts, with the upper bound of their share.
+
+        The text is empty for a measure of anything else, and where it has no value.
+        """
+        kind, held = measure_class(measure), self.held(measure)
+        if kind is None or not kind.counts_questions or held is None:
+            return ""
+        items = self.measures[measure].held_on(self.failed_as)
+        return share_in_words(round(held * items), items)
+
+    def shares(self) -> str:
+        """Return :meth:`share_of` each measure that has one, with its name; an empty text if none has."""
+        return "; ".join(f"{name} {share}" for name in self.measures if (share := self.share_of(name)))
 
     def reasons(self, hidden: Collection[str] = ()) -> list[str]:
         """Return the reasons of unscored questions, each with its measures but the hidden ones, most frequent first."""

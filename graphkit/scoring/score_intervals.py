@@ -77,6 +77,23 @@ def unseen_share(items: float, confidence: float = CONFIDENCE) -> float:
     return float(1 - ((1 - confidence) / 2) ** (1 / items))
 
 
+def share_in_words(found: int, items: int) -> str:
+    """Return how many items are of a kind, and how large their share is at most: one-sided, by Clopper and Pearson.
+
+    >>> share_in_words(0, 120), share_in_words(1, 2)
+    ('0 of 120: at most 2.5% (95%, one-sided)', '1 of 2: at most 97% (95%, one-sided)')
+    >>> share_in_words(3, 3)
+    '3 of 3: at most 100% (95%, one-sided)'
+    """
+    if not found or found >= items:
+        most = 1.0 if found else unseen_share(items, 2 * CONFIDENCE - 1)
+    else:
+        from scipy.special import betaincinv
+
+        most = float(betaincinv(found + 1, items - found, CONFIDENCE))
+    return f"{found} of {items}: at most {float(f'{100 * most:.2g}'):g}% ({CONFIDENCE:.0%}, one-sided)"
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The basis of an interval: a share, its effective number of independent items, and its base.

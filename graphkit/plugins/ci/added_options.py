@@ -80,7 +80,9 @@ class CiCompareOptions:
         return [] if self.format is None else commented(plan, compared, outcomes)
 
 
-def commented(plan: ComparisonPlan, compared: RunComparison, outcomes: Sequence[GateOutcome]) -> list[str]:
+def commented(
+    plan: ComparisonPlan, compared: RunComparison, outcomes: Sequence[GateOutcome], crossed: Sequence[str] = ()
+) -> list[str]:
     """Return the lines of a comment on a pull request."""
     from graphkit.files.assets import option_text
     from graphkit.plugins.ci.comparison_comment import NextCommands, comparison_comment
@@ -94,4 +96,4 @@ def commented(plan: ComparisonPlan, compared: RunComparison, outcomes: Sequence[
         more = "" if plan.dataset is None else option_text("dataset", plan.dataset)
         commands = NextCommands(plan.second, more)
     limits = [*plan.limits(compared), *compared.lost_in_words(), *plan.gates.notes(compared)]
-    return comparison_comment(compared, outcomes, compared.explainer, commands, limits)
+    return comparison_comment(compared, outcomes, compared.explainer, commands, limits, crossed)

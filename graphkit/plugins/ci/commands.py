@@ -24,6 +24,7 @@ from graphkit.cli.base import (
     say,
 )
 from graphkit.errors import GraphkitError, InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.analysis.evaluation_plan import EvaluatedRuns, EvaluationPlan
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 EVALUATE = (
     *("measures", "k", "config", "undirected", "untyped", "unordered", "failed_as", "cluster", "under", "over", "each"),
     *("max_failed", "severe", "stale", "allow_stale", "min_scored", "sure", "min_kappa", "scores", "answered_by"),
-    *("on_error", "strict", "no_store", "per_repetition", "pass_k"),
+    *("on_error", "strict", "no_store", "per_repetition", "pass_k", "leak"),
 )
 COMPARE = (
     *("measure", "primary", "cluster", "plan", "cost", "resamples", "seed", "failed_as", "config", "untyped"),
@@ -151,7 +152,8 @@ def _evaluation(settings: CiSettings) -> EvaluationPlan:
 
     given = _words(settings.evaluate, "evaluate", module.evaluate, EVALUATE)
     groups = module.evaluate.options(given)  # type: ignore[attr-defined]
-    return module.planned(groups["given"], groups["scoring"], groups["gates"], groups["storing"], groups["reading"])
+    gates = module.with_further(groups["gates"], groups["further"])
+    return module.planned(groups["given"], groups["scoring"], gates, groups["storing"], groups["reading"])
 
 
 def _comparison(settings: CiSettings, first: str, second: str) -> ComparisonPlan:
@@ -202,12 +204,14 @@ def _compared(settings: CiSettings, evaluated: EvaluatedRuns) -> JobComparison:
             ", which is allowed" if passed else f". {error.remedy} --missing-baseline pass accepts that there is none"
         )
         missing = GateOutcome("baseline", run, passed, what)
-        lines = _said("there is no run to compare with", what, [*evaluated.gates, missing])
+        lines = _said(
+            "there is no run to compare with", what, [*evaluated.gates, missing], _crossed(settings, evaluated)
+        )
         return JobComparison([missing], lines, {})
     except GraphkitError as error:
         gate = GateOutcome("compare", run, False, f"not compared: {error.what}")
         text = f"{error.what}. {error.remedy or ''}".strip()
-        lines = _said("the runs could not be compared", text, [*evaluated.gates, gate])
+        lines = _said("the runs could not be compared", text, [*evaluated.gates, gate], _crossed(settings, evaluated))
         return JobComparison([gate], lines, {}, error)
 
 
@@ -223,7 +227,9 @@ def _compared_with(first: str, settings: CiSettings, evaluated: EvaluatedRuns) -
     for message in plan.brief_messages(found):
         say(message)
     return JobComparison(
-        gates, commented(plan, found, [*evaluated.gates, *gates]), found.as_json() | plan.part_as_json()
+        gates,
+        commented(plan, found, [*evaluated.gates, *gates], _crossed(settings, evaluated)),
+        found.as_json() | plan.part_as_json(),
     )
 
 
@@ -249,12 +255,35 @@ def _baseline(settings: CiSettings) -> Iterator[str]:
         raise InputError(what, where=settings.baseline, remedy=remedy)
 
 
-def _said(title: str, text: str, gates: Sequence[GateOutcome] = ()) -> list[str]:
+def _crossed(settings: CiSettings, evaluated: EvaluatedRuns) -> list[str]:
+    """Return lines on how many questions crossed a line of their principal, and where, if a measure counts them."""
+    from graphkit.analysis.explain import OVER_THE_LINE, sentence
+    from graphkit.analysis.file_failures import file_failures
+    from graphkit.analysis.gate_outcomes import NAMED
+    from graphkit.plugins.ci.markdown import code_span, prose
+    from graphkit.plugins.compare.repeated_logs import repeated_files
+
+    shares = [f"{one.run} {share}" for one in evaluated.results if (share := one.shares())]
+    lines = [line for one in shares for line in ("", f"{prose(one)}.")]
+    kind = "access-violations"
+    rows = [
+        row
+        for file in (repeated_files(settings.run) if shares else ())
+        for row in file_failures(file, kind, dataset=settings.own_dataset)
+    ]
+    if rows:
+        lines += ["", f"**{counted(len(rows), 'place')} {OVER_THE_LINE}:**"]
+        lines += [f"- {code_span(row['question'])}: {code_span(sentence(kind, row), 200)}" for row in rows[:NAMED]]
+        lines += [f"- and {len(rows) - NAMED} more"] if len(rows) > NAMED else []
+    return lines
+
+
+def _said(title: str, text: str, gates: Sequence[GateOutcome] = (), crossed: Sequence[str] = ()) -> list[str]:
     """Return a comment without a comparison."""
     from graphkit.plugins.ci.comparison_comment import MARKER, gate_lines
     from graphkit.plugins.ci.markdown import prose
 
-    listed = ["", *gate_lines(gates)] if gates else []
+    listed = ["", *gate_lines(gates, crossed)] if gates else []
     return [MARKER, f"### graphkit: {title}", "", prose(text), *listed]
 
 

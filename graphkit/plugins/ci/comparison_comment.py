@@ -79,6 +79,7 @@ def comparison_comment(
     explain: Explain | None,
     commands: NextCommands,
     warnings: Sequence[str] = (),
+    crossed: Sequence[str] = (),
 ) -> list[str]:
     """Return the lines of a comment on a comparison, at most ``LINES``; the first is ``MARKER``.
 
@@ -88,8 +89,10 @@ def comparison_comment(
         Explains a question of the second run, such as :func:`graphkit.why`; None if its records aren't at hand.
     warnings
         Sentences on what limits the comparison.
+    crossed
+        Lines of Markdown on what a principal may not read, which follow the gates.
     """
-    held, measures = _gates(gates), _measures(compared)
+    held, measures = _gates(gates, crossed), _measures(compared)
     regressions, failures = _regressions(compared, explain), _failures(compared, explain)
     unscored, agent = _unscored(compared, warnings), _agent(compared, commands)
     sections = (_head(compared), held, measures, regressions, failures, _cost(compared), unscored, agent)
@@ -121,23 +124,31 @@ def _head(compared: RunComparison) -> _Section:
     return _Section([MARKER, title, "", f"{compared.verdict_of(code_span)}.", *scope, *clustered, *plan])
 
 
-def _gates(gates: Sequence[GateOutcome]) -> _Section:
+def _gates(gates: Sequence[GateOutcome], crossed: Sequence[str] = ()) -> _Section:
     failed = [gate for gate in gates if not gate.passed]
     if not failed:
         if not gates:
-            return _Section(["No gate was set."])
+            return _Section(["No gate was set."], below=crossed)
         near = with_margins(gates)
         passed = listed([code_span(gate.name) for gate in gates])
-        return _Section([f"All gates passed: {passed}."], near, lambda gate: f"- {code_span(gate.name)}: {gate.margin}")
+        return _Section(
+            [f"All gates passed: {passed}."],
+            near,
+            lambda gate: f"- {code_span(gate.name)}: {gate.margin}",
+            below=crossed,
+        )
     title = f"**{counted(len(failed), 'gate')} of {len(gates)} failed:**"
     return _Section(
-        [title], failed, lambda gate: f"- {code_span(gate.name)}: {code_span(gate.run)}: {prose(gate.what)}"
+        [title],
+        failed,
+        lambda gate: f"- {code_span(gate.name)}: {code_span(gate.run)}: {prose(gate.what)}",
+        below=crossed,
     )
 
 
-def gate_lines(gates: Sequence[GateOutcome]) -> list[str]:
-    """Return the lines of a comment on gates: those that failed, else the names of all."""
-    section = _gates(gates)
+def gate_lines(gates: Sequence[GateOutcome], crossed: Sequence[str] = ()) -> list[str]:
+    """Return the lines of a comment on gates: those that failed, else the names of all; then ``crossed``."""
+    section = _gates(gates, crossed)
     section.shown = len(section.items)
     return section.lines()[:-1]
 

@@ -55,7 +55,8 @@ def results_markdown(
         counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []
         lines.append(f"\n{markdown(result.run)}: {', '.join(counts)}")
         lines += [f"\n{markdown(result.run)}: {markdown(line)}" for line in _clustered(result)]
-        lines += [f"\n{markdown(result.run)}: {markdown(reason)}" for reason in result.reasons()]
+        notes = (*filter(None, [result.shares()]), *result.reasons())
+        lines += [f"\n{markdown(result.run)}: {markdown(note)}" for note in notes]
         lines += [f"\n{markdown(result.run)}: warning: {markdown(warning)}" for warning in result.warnings]
     for gate in gates:
         outcome = "passed" if gate.passed else "**failed**"

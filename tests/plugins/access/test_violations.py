@@ -249,6 +249,16 @@ def test_shards_are_asked_for_the_given_principal(tmp_path: Path) -> None:
         assert rows(found)["any"] == [expected]
 
 
+def test_the_page_bounds_the_shares(tmp_path: Path) -> None:
+    """What to look at begins with the share of questions over the line of each run, if a measure counts them."""
+    folder = limits(tmp_path / "limits")
+    runs = [folder / "runs" / f"{run}.jsonl" for run in EXPECTED]
+    inside("report", *runs, "-m", "WalkViolation", "-o", "page.html", cwd=tmp_path, code=0)
+    page = (tmp_path / "page.html").read_text()
+    assert "WalkViolation 0 of 2: at most 78% (95%, one-sided)." in page
+    assert "WalkViolation 2 of 2: at most 100% (95%, one-sided)." in page
+
+
 def test_a_removed_dataset_leaves_no_principal(tmp_path: Path, empty_store: Store) -> None:
     """Its rules go with it."""
     graphkit.load(empty_store, limits(tmp_path / "limits"))
@@ -265,6 +275,18 @@ def test_the_gate(tmp_path: Path) -> None:
     clean = inside("evaluate", folder / "runs" / "careful.jsonl", *options, "--json", cwd=tmp_path)
     # One-sided 95%: 1 - 0.05 ** (1 / 2) = 77.6%.
     assert "0 of 2: at most 78% (95%, one-sided)" in clean.object()["gates"][0]["what"]
+    # A passed gate says so by default, too, and so do measures that no gate bounds. Of one violation in two questions:
+    # both are fine with probability (1 - p) ** 2, so at most one isn't with 1 - p ** 2, which is 5% at p = 97.5%.
+    none = "WalkViolation 0 of 2: at most 78% (95%, one-sided); ContextViolation 0 of 2: at most 78% (95%, one-sided)"
+    shown = inside("evaluate", folder / "runs" / "careful.jsonl", *options, "-o", "found.md", cwd=tmp_path)
+    assert f"share careful {none}; AnswerViolation 0 of 2" in " ".join(shown.out.split())
+    assert f"\ncareful: {none}; AnswerViolation 0 of 2" in (tmp_path / "found.md").read_text()
+    some = "WalkViolation 2 of 2: at most 100% (95%, one-sided); ContextViolation 1 of 2: at most 97% (95%, one-sided)"
+    asked = ("--no-store", "-m", "WalkViolation", "-m", "ContextViolation")
+    for more in ((), ("--full",)):
+        shown = inside("evaluate", folder / "runs" / "careless.jsonl", *asked, *more, cwd=tmp_path)
+        assert some in " ".join(shown.out.split())
+    assert "share" not in inside("evaluate", folder / "runs" / "careless.jsonl", "--no-store", cwd=tmp_path).out
     failed = inside("evaluate", folder / "runs" / "careless.jsonl", *options, cwd=tmp_path, code=1)
     assert "WalkViolation breaks the bound on 2 of 2 questions" in failed.err
     unlogged = [{"run": "u", "question_id": "way", "answer": "x", "retrieved": ["web:a"], "traversal": []}]
@@ -274,6 +296,31 @@ def test_the_gate(tmp_path: Path) -> None:
         inside("evaluate", folder / "runs" / "u.jsonl", "--no-store", "--fail-on-leak", leak, cwd=tmp_path, code=code)
     wrong = inside("evaluate", folder, "--no-store", "--fail-on-leak", "walks", cwd=tmp_path, code=2)
     assert "--fail-on-leak takes any, or of walk, context, answer" in wrong.err
+
+
+def test_the_comment_of_a_job_says_so(tmp_path: Path) -> None:
+    """A job may hold the gate; its comment has the bounds of the shares and the places in the words of ``why``."""
+    folder = limits(tmp_path / "limits")
+    runs = folder / "runs"
+    given = ("--evaluate", "--fail-on-leak walk,context -m EdgeRecall", "--out", tmp_path / "out", "--dry-run")
+    places = """**4 places over the line:**
+- `way`: `step 1 of path 1 of the walk touched hr:people.py, which web-team may not read`
+- `no-way`: `step 1 of path 1 of the walk touched hr:people.py, which web-team may not read`
+- `no-way`: `step 2 of path 1 of the walk touched hr:salaries.sql, which web-team may not read`
+- `no-way`: `retrieved at rank 1: hr:salaries.sql, which web-team may not read`"""
+    # Without a baseline, a comment says the same.
+    for baseline in ("careful.jsonl", "none"):
+        kept = runs / baseline if baseline != "none" else "folder:none"
+        inside("ci", runs / "careless.jsonl", "--baseline", kept, *given, cwd=tmp_path, code=1)
+        comment = (tmp_path / "out" / "comment.md").read_text()
+        assert "careless WalkViolation 2 of 2: at most 100% (95%, one-sided); ContextViolation 1 of 2:" in comment
+        assert sorted(places.splitlines()) == sorted({*places.splitlines()} & {*comment.splitlines()})
+    clean = ("ci", runs / "careful.jsonl", "--baseline", runs / "careful.jsonl", "--compare", "--fail-on-drop 0.1")
+    inside(*clean, *given, cwd=tmp_path, code=0)
+    comment = (tmp_path / "out" / "comment.md").read_text()
+    assert "All gates passed" in comment
+    assert "careful WalkViolation 0 of 2: at most 78% (95%, one-sided)" in comment
+    assert "over the line" not in comment
 
 
 def test_a_whole_run_is_asked_for_a_principal(tmp_path: Path) -> None:
