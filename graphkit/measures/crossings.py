@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge
 from graphkit.records.access_rules import Rights
 
 
@@ -38,6 +39,14 @@ def crossing_rows(case: Case) -> list[dict[str, Any]]:
     if principal is None:
         return []
     return [{"principal": principal, **one._asdict()} for one in crossings(case, case.commits.access.of(principal))]
+
+
+def crossed_edges(case: Case) -> set[Edge]:
+    """Return the traversed edges that the principal of the question may not follow; none without a principal."""
+    if case.question.principal is None:
+        return set()
+    may_follow, plain = case.commits.access.of(case.question.principal).may_follow, case.plain_id
+    return {edge for edge in case.walked if not may_follow(plain(edge[0]), edge[1], plain(edge[2]))}
 
 
 def leak_rows(case: Case) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphkit.analysis.breaks import Break
 from graphkit.measures.case import Case
+from graphkit.measures.crossings import crossed_edges
 from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.records.ids import distinct_names
 from graphkit.report.commits_view import Commits
@@ -102,10 +103,11 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
     - ``unattempted``: not traversed because the question failed or has no record;
     - ``unlogged``: unknown, since the record has no traversal.
 
-    Any other edge is ``invented`` if the question lists it as absent, ``otherwise`` if it is a gold edge in the other
-    direction or with another relation, a ``turn`` if the traversal left a gold path by it, else ``extra``. EdgeRecall
-    is found / required, as many as are ``matched`` of those ``matched`` and ``missed``; the column of the spine counts
-    invented and extra edges and turns as walked off the path.
+    Any other edge is ``crossed`` if the principal of the question may not follow it, ``invented`` if the question lists
+    it as absent, ``otherwise`` if it is a gold edge in the other direction or with another relation, a ``turn`` if the
+    traversal left a gold path by it, else ``extra``. EdgeRecall is found / required, as many as are ``matched`` of
+    those ``matched`` and ``missed``; the column of the spine counts crossed, invented and extra edges and turns as
+    walked off the path.
     """
     attempted = case.answer is not None and case.answer.error is None
     walked = case.walked
@@ -126,12 +128,13 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
             else:
                 statuses[edge] = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
     right = contained(walked, case.gold_edges, case.untyped)
-    turns, otherwise = {one.turn for one in breaks}, edges_otherwise(case)
+    turns, otherwise, crossed = {one.turn for one in breaks}, edges_otherwise(case), crossed_edges(case)
     for walk in case.walked_paths:
         for edge in walk:
             if edge not in right:
                 other = "otherwise" if edge in otherwise else "turn" if edge in turns else "extra"
-                statuses.setdefault(edge, "invented" if edge in case.invented else other)
+                other = "invented" if edge in case.invented else other
+                statuses.setdefault(edge, "crossed" if edge in crossed else other)
     return statuses, len(found), len(required)
 
 

@@ -18,7 +18,7 @@ from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.analysis.causes import Cause, causes_of, in_order, whole_walk
 from graphkit.analysis.explain import sentence
 from graphkit.measures.case import Case
-from graphkit.measures.crossings import crossing_rows
+from graphkit.measures.crossings import crossed_edges, crossing_rows
 from graphkit.measures.matching import Edge, contained, walked_otherwise
 from graphkit.measures.missed import counted_paths
 from graphkit.records.commits import UNKNOWN_COMMIT
@@ -129,6 +129,8 @@ class Column:
         The number of distinct walked edges that no step shows; None if no traversal was logged.
     crossed
         Where the run first came to what the principal may not read, in words; empty if it didn't.
+    over
+        The number of distinct walked edges that the principal may not follow.
     """
 
     state: State
@@ -142,6 +144,7 @@ class Column:
     whole: str
     off: int | None
     crossed: str = ""
+    over: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +254,7 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
     undirected
         Leave out what needs directions: where the walk turned or stopped, and its order.
     """
-    case = case.sided
+    case, plain = case.sided, case
     state = _state(case, invalid)
     counts = {id(path.gold) for path in counted_paths(case, boundaries=False)}
     # Nothing is required of some units: all their paths are shown as what they are, optional.
@@ -286,7 +289,8 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
         causes=causes,
         whole="" if causes else whole_walk(case, undirected, named=True),
         off=len(off - shown) if case.walk_logged else None,
-        crossed=_crossed(case) if state in ("scored", "unlogged") else "",
+        crossed=_crossed(plain) if state in ("scored", "unlogged") else "",
+        over=len(crossed_edges(plain)) if state == "scored" else 0,
     )
 
 

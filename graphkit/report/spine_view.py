@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup, escape
 
 from graphkit.analysis.causes import RIGHT_ANSWER, WRONG_ANSWER
+from graphkit.analysis.explain import OVER_THE_LINE
 from graphkit.files.assets import command_text
 from graphkit.report.board_view import shared_beginning
 from graphkit.report.data import letter_of
@@ -237,14 +238,16 @@ class _SpineWriter:
 
     def _off(self) -> str:
         """Return how many edges each run walked off the path."""
-        off = [column.off for column in self._spine.columns]
+        off, over = ([getattr(column, name) for column in self._spine.columns] for name in ("off", "over"))
         known = ['?<span class="vh"> not logged</span>' if count is None else f"+{count}" for count in off]
+        marks = [f' <b class="how by-crossed">✗ {count} {OVER_THE_LINE}</b>' if count else "" for count in over]
         commas = [", "] * (len(off) - 1) + [""]  # a run that is hidden takes its comma along
         counts = "".join(
-            f'<span data-run="{run.number}"><bdi>{escaped(run.short)}</bdi> {count}{comma}</span>'
-            for run, count, comma in zip(self._runs, known, commas, strict=True)
+            f'<span data-run="{run.number}"><bdi>{escaped(run.short)}</bdi> {count}{mark}{comma}</span>'
+            for run, count, mark, comma in zip(self._runs, known, marks, commas, strict=True)
         )
         unknown = "; ? is a record without a traversal" if None in off else ""
+        unknown += f"; ✗ is {OVER_THE_LINE}: the principal may not follow these" if any(over) else ""
         return (
             f'<details class="off"><summary>Off the path: {counts} {"edge" if off == [1] else "edges"}</summary>\n'
             f'<p class="dim">Distinct edges walked that no step of a gold path shows{unknown}.</p></details>\n'

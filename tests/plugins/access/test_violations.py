@@ -5,17 +5,24 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import graphkit
+from graphkit.analysis.explain import OVER_THE_LINE
+from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.measures.case import Case
+from graphkit.measures.crossings import crossed_edges
 from graphkit.plugins.access.violations import AnswerViolation, ContextViolation, WalkViolation
 from graphkit.plugins.upkeep.removal import remove_dataset
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import AccessRule, Answer, Question
+from graphkit.report.map_view import edge_statuses
+from graphkit.report.spine import column_of
+from tests.helpers import ROOT
 from tests.helpers.cli import Graph, Row, inside, write_lines
 from tests.plugins.access.random_worlds import made
 
@@ -198,7 +205,12 @@ def test_the_page_says_so(tmp_path: Path) -> None:
     spine = graphkit.spine(folder / "runs" / "careless.jsonl", "way")
     [told] = spine.sentences().values()
     assert "step 1 of path 1 of the walk touched `hr:people.py`, which `web-team` may not read" in told
-    assert "of path 1 of the walk touched" in spine._repr_html_()  # drawn as on the page
+    html = spine._repr_html_()  # drawn as on the page
+    assert "of path 1 of the walk touched" in html
+    # Both edges end or begin at hr:people.py; of careful's two none does.
+    assert f'+2 <b class="how by-crossed">✗ 2 {OVER_THE_LINE}</b>' in html
+    assert "✗ is over the line: the principal may not follow these." in html
+    assert OVER_THE_LINE not in graphkit.spine(folder / "runs" / "careful.jsonl", "way")._repr_html_()
     [told] = graphkit.spine(folder / "runs" / "careful.jsonl", "way").sentences().values()
     assert not any("may not read" in one for one in told)
 
@@ -247,6 +259,41 @@ def test_shards_are_asked_for_the_given_principal(tmp_path: Path) -> None:
     for given, expected in ((dataset.folder, None), (dataset, 0.0)):
         found = graphkit.evaluate(file, dataset=given, measures=["WalkViolation"], out=tmp_path / "out")
         assert rows(found)["any"] == [expected]
+
+
+def test_the_map_marks_edges_over_the_line(tmp_path: Path) -> None:
+    """An edge that the principal may not follow has its own mark, before that of an absent one, and its word."""
+    folder = limits(tmp_path / "limits")
+    cases = RunOnFiles.read(folder / "runs" / "careless.jsonl").cases
+    statuses, _, _ = edge_statuses(cases["way"])
+    through_hr = [("web:profile.ts", "CALLS", "hr:people.py"), ("hr:people.py", "READS", "api:photos.py")]
+    assert {edge for edge, status in statuses.items() if status == "crossed"} == {*through_hr}
+    assert set(statuses.values()) == {"crossed", "missed"}  # the way through the api, which counts
+    absent = msgspec.structs.replace(cases["way"].question, absent=cases["way"].question.withheld[0].steps)
+    both = Case(absent, cases["way"].answer, cases["way"].commits)
+    assert both.invented == {*through_hr}
+    assert edge_statuses(both)[0] == statuses
+    asked_by_nobody, _, _ = edge_statuses(cases["any"])
+    assert "crossed" not in asked_by_nobody.values()
+    assert f'crossed: {{ word: "{OVER_THE_LINE}"' in (ROOT / "graphkit/report/templates/map.js").read_text()
+
+
+def test_names_of_versions_hide_no_edge(tmp_path: Path) -> None:
+    """A pattern is compared with the ids of the log, not with the names that tell two versions apart."""
+    step = ["web:a.ts", "CALLS", "api:b.py"]
+    question = Question.model_validate(
+        {"id": "q", "question": "?", "principal": "p", "paths": [{"commits": {"api": "v1"}, "steps": [step]}]}
+    )
+    rules = AccessRules({"p": AccessRule(principal="p", allow=("web:a.ts", "api:b.py"))})
+    hidden = {"source": "web:a.ts", "relation": "CALLS", "target": "api:c.py", "target_commit": "v1"}
+    walk = [{"source": step[0], "relation": step[1], "target": step[2], "target_commit": "v1"}]
+    for more, expected in (([], set()), ([hidden], {"api:c.py"})):
+        answer = Answer.model_validate({"run": "r", "question_id": "q", "traversal": [*walk, *more]})
+        case = Case(question, answer, CommitGraph(access=rules))
+        crossed = crossed_edges(case.sided)
+        assert {case.sided.plain_id(edge[2]) for edge in crossed} == expected
+        column = column_of(case)
+        assert (column.over, bool(column.crossed)) == (len(expected), bool(expected))
 
 
 def test_the_page_bounds_the_shares(tmp_path: Path) -> None:
