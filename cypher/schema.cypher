@@ -33,6 +33,8 @@ CREATE CONSTRAINT graphkit_name IF NOT EXISTS FOR (g:Graphkit) REQUIRE g.name IS
 //   former STRING: Its digest before a migration.
 //   files LIST<STRING>: The files that its questions name.
 //   gold_hash STRING: A digest of the gold of its questions.
+//   graphs LIST<STRING>: The names of its knowledge graphs whose edges are given.
+//   edgeless LIST<STRING>: The names of the others.
 //   changes INTEGER: How often the histories of its repositories had been loaded then.
 //   histories LIST<STRING>: The repositories whose history it was loaded with.
 //   repositories LIST<STRING>: The repositories that its files name.

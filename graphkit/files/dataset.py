@@ -21,6 +21,7 @@ from graphkit.records.access_rules import AccessRules
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.code_tests import wrong_tests
 from graphkit.records.commits import CommitGraph, ReadAt
+from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.ids import Places
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
@@ -338,6 +339,13 @@ class Dataset:
                 problems.add(Problem(f"{path}:{number}", what, record=artifact.id))
                 continue
             yield artifact
+
+    def knowledge_edges(self) -> dict[str, KnowledgeEdges | None]:
+        """Return the edges of each knowledge graph, None for one without their file; unusable ones are skipped."""
+        return {
+            name: None if path is None else KnowledgeEdges(self.edges(path, Problems("skip")))
+            for name, (_, path) in self.graphs.items()
+        }
 
     def edges(self, path: Path, problems: Problems) -> Iterator[EdgeStruct]:
         """Yield the edges of one knowledge graph."""

@@ -69,6 +69,14 @@ class CheckedDataset:
         if not self.ids:
             raise InputError("the dataset holds no question", where=str(dataset.questions_file))
 
+    @property
+    def graph_names(self) -> dict[str, list[str]]:
+        """The names of the knowledge graphs whose edges are given, and of the others."""
+        given = {name: graph.edges is not None for name, graph in self.graphs.items()}
+        return {
+            kind: [name for name, one in given.items() if one is (kind == "graphs")] for kind in ("graphs", "edgeless")
+        }
+
     def _read_questions(self, problems: Problems) -> None:
         for _, question in self.dataset.questions(problems):
             note_missing_gold(question, self.dataset.questions_file, problems)

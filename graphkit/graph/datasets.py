@@ -255,6 +255,7 @@ class _DatasetLoader:
                     {*named.of_artifacts(self.places), *(named.expected_files(self.places) if self.partial else ())}
                 ),
                 "partial": True if self.partial else None,
+                **self.checked.graph_names,
                 "schema": schema_version.SCHEMA_VERSION,
             },
         )

@@ -11,10 +11,10 @@ from graphkit.errors import DatabaseError
 from graphkit.graph.queries import cypher, schema_statements
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "19"
+SCHEMA_VERSION = "20"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "b604d7daa9f3c530e783cebf7e32ac69"
+SCHEMA_DIGEST = "e1596cfe00b98161299b343eaf53b5b9"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

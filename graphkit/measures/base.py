@@ -62,6 +62,7 @@ class Measure(_Frozen, ABC):
     - ``query``: the Cypher text in ``cypher/measures/`` that computes it over all questions, with
       ``query_parameters``; None if Cypher can't (text normalisation)
     - ``needs_commits``: whether it reads which commits belong together
+    - ``needs_graph``: whether it reads the edges of the knowledge graphs
     - ``reads_declined``: whether it reads which records decline to answer
     - ``counts_questions``: whether it says of each question if something happened, which a gate may forbid altogether
     - ``computed``: False if a judge or a person gives its values
@@ -86,6 +87,7 @@ class Measure(_Frozen, ABC):
     severe: ClassVar[float | None] = None
     target_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     needs_commits: ClassVar[bool] = False
+    needs_graph: ClassVar[bool] = False
     reads_declined: ClassVar[bool] = False
     counts_questions: ClassVar[bool] = False
     computed: ClassVar[bool] = True

@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphkit.records.access_rules import AccessRules
+from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.ids import Places
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ class CommitGraph:
     A commit is known if it is listed, or named by a compatibility row or a deployment. It may be named by its sha, by a
     tag of its repository, or by a unique prefix of its sha. ``places`` tell where the
     dataset's nodes lie, ``absent`` which gold edges its knowledge graphs lack, and ``access`` who may read what.
+    ``edges`` are those of each knowledge graph, None for one without their file; they are read for measures that need
+    the graph alone, and else empty.
     """
 
     commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
@@ -113,6 +116,7 @@ class CommitGraph:
     places: Places = field(default_factory=Places)
     absent: AbsentEdges = absent_unknown
     access: AccessRules = field(default_factory=AccessRules)
+    edges: Mapping[str, KnowledgeEdges | None] = field(default_factory=dict)
     _tags: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _shas: dict[str, list[str]] = field(default_factory=dict)
     _meant: dict[tuple[str, str], Meant] = field(default_factory=dict)

@@ -135,6 +135,8 @@ class GraphScoring:
         places = dataset.places()
         commits = commit_graph(store, dataset.name, dataset.artifact_commits(places)) if needed else CommitGraph()
         commits.places, commits.access = places, dataset.access
+        if self.options.engine == "python" and any(one.needs_graph for one in self.measures):
+            commits.edges = dataset.knowledge_edges()
         if partial:
             return commits, invalid_by_files(dataset, commits)
         commits.absent = AbsentGold.in_graphs(dataset, absent_gold(store, dataset.name)).of

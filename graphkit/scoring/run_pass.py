@@ -157,9 +157,12 @@ def known_from_files(
     dataset: Dataset, measures: Iterable[Measure], problems: Problems
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
+    measures = [*measures]
     needed = reads_commits(dataset, measures)
     commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(places=dataset.places())
     commits.access = dataset.access
+    if any(one.needs_graph for one in measures):
+        commits.edges = dataset.knowledge_edges()
     return commits, invalid_by_files(dataset, commits, problems)
 
 

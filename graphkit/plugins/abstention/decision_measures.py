@@ -8,13 +8,16 @@ selective prediction (Geifman and El-Yaniv 2017).
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, contained
 from graphkit.measures.outcome import right_answer
 from graphkit.measures.owners import OF_QUESTION
 from graphkit.measures.unscored import NO_TRAVERSAL, Unscored
+from graphkit.records.directions import KnowledgeEdges
 
 HAS_ANSWER = f"the question has an answer{OF_QUESTION}"
 HAS_NONE = f"the question has no answer{OF_QUESTION}"
@@ -154,13 +157,16 @@ class SelectiveRisk(Measure):
 
 
 class InventedEdges(Measure):
-    """Number of distinct traversed edges that the question lists as absent; lower is better.
+    """Number of distinct traversed edges that don't exist; lower is better.
 
-    An edge without a relation, on either side, is one with any. A question that lists none is left out. ``graphkit
-    check`` verifies that the knowledge graph lacks them; EdgePrecision counts every edge outside gold.
+    These are the edges that the question lists as absent, and those that neither the knowledge graph nor gold holds.
+    An edge without a relation, on either side, is one with any; its direction counts, unless the log lost it. The
+    knowledge graph is that of the question's stack, else all of the dataset. If the edges of one aren't given, only
+    listed edges count, and a question that lists none is left out. EdgePrecision counts every edge outside gold.
     """
 
-    source = "edges that a false premise takes for granted"
+    source = "edges that a false premise takes for granted, or a system makes up"
+    needs_graph = True
     query = "invented_edges"
     query_parameters = {"none": NONE_ABSENT, "unlogged": NO_TRAVERSAL}
     higher_is_better = False
@@ -168,8 +174,26 @@ class InventedEdges(Measure):
     aliases = ("invented_edges",)
 
     def value(self, case: Case) -> float | Unscored:
-        if not case.question.absent:
+        edges, stack = case.commits.edges, case.question.stack
+        graphs = [edges[stack]] if stack is not None and stack in edges else [*edges.values()]
+        known = [graph for graph in graphs if graph is not None]
+        complete = bool(known) and len(known) == len(graphs)
+        if not case.question.absent and not complete:
             return Unscored(NONE_ABSENT, of_question=True)
         if not case.walk_logged:
             return Unscored(NO_TRAVERSAL)
-        return float(len(case.invented))
+        return float(len(case.invented | (_made_up(case, known) if complete else set())))
+
+
+def _made_up(case: Case, graphs: Sequence[KnowledgeEdges]) -> set[Edge]:
+    """Return the traversed edges that neither gold nor one of the knowledge graphs holds."""
+    steps = (case.answer.traversal if case.answer is not None else None) or ()
+    turned = {(one.source, one.relation, one.target) for one in steps if not one.directed}
+    turned |= {(target, relation, source) for source, relation, target in turned}
+
+    def held(edge: Edge) -> bool:
+        how = {graph.held(*edge) for graph in graphs}
+        return "forward" in how or ("reversed" in how and edge in turned)
+
+    gold = contained(case.walked, [edge for path in case.gold for edge in path.edges], True)
+    return {edge for edge in case.walked - gold if not held(edge)}

@@ -240,6 +240,7 @@ class DatasetElements:
             "questions": len(self.checked.ids),
             "changes": 0,
             "files": sorted(set(self.dataset.named_places().of_artifacts(self.places))),
+            **self.checked.graph_names,
             "schema": schema_version.SCHEMA_VERSION,
             "schema_digest": digest,
             "loaded_at": datetime.now(UTC).isoformat(),

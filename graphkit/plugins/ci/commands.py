@@ -273,7 +273,8 @@ def _crossed(settings: CiSettings, evaluated: EvaluatedRuns) -> list[str]:
     ]
     if rows:
         lines += ["", f"**{counted(len(rows), 'place')} {OVER_THE_LINE}:**"]
-        lines += [f"- {code_span(row['question'])}: {code_span(sentence(kind, row), 200)}" for row in rows[:NAMED]]
+        named = [(str(row["question"]), sentence(kind, row)) for row in rows[:NAMED]]
+        lines += [f"- {code_span(question)}: {code_span(told, 200)}" for question, told in named]
         lines += [f"- and {len(rows) - NAMED} more"] if len(rows) > NAMED else []
     return lines
 

@@ -86,6 +86,60 @@ def test_measures_apply_where_a_question_has_no_answer(tmp_path: Path) -> None:
     assert not EXPECTED.keys() & plain.measures.keys()
 
 
+#: Walks of questions about a graph that holds a -CALLS-> b -READS-> c, each with the number of edges that don't exist.
+A, B, C = "r:a.py", "r:b.py", "r:c.py"
+MADE_UP: dict[str, tuple[dict[str, Any], list[Any] | None, float | str]] = {
+    "held": ({}, [[A, "CALLS", B], [B, "READS", C]], 0.0),
+    "any-relation": ({}, [[A, None, B], [A, None, C]], 1.0),
+    "other-relation": ({}, [[A, "READS", B]], 1.0),
+    "turned": ({}, [[B, "CALLS", A], [C, "READS", B]], 2.0),
+    "direction-lost": ({}, [{"source": B, "relation": "CALLS", "target": A, "directed": False}], 0.0),
+    "twice": ({}, [[A, "CALLS", C], [A, "CALLS", C]], 1.0),
+    # Gold may lie outside the graph, and what is listed counts though the graph holds it.
+    "gold": (
+        {"paths": [{"steps": [{"source": A, "relation": "USES", "target": C, "evidence": "trace"}]}]},
+        [[A, "USES", C]],
+        0.0,
+    ),
+    "listed": ({"absent": [[A, "CALLS", B]]}, [[A, "CALLS", B], [A, "CALLS", C], [B, "READS", C]], 2.0),
+    # The graph of one stack lacks the second edge; no graph has the name of the other stack, so that all count.
+    "stack": ({"stack": "s1"}, [[A, "CALLS", B], [B, "READS", C]], 1.0),
+    "other-stack": ({"stack": "s3"}, [[A, "CALLS", B], [B, "READS", C]], 0.0),
+    "unlogged": ({}, None, "the record has no traversal (not logged)"),
+}
+
+
+def made_up_world(folder: Path, edgeless: bool = False) -> Path:
+    """Write the questions of ``MADE_UP`` with a graph for each of two stacks, and one without edges if asked to."""
+    edges = [{"source": A, "relation": "CALLS", "target": B}, {"source": B, "relation": "READS", "target": C}]
+    write_jsonl(folder / "edges-s1.jsonl", edges[:1])
+    write_jsonl(folder / "edges-s2.jsonl", edges[1:])
+    if edgeless:
+        write_jsonl(folder / "artifacts-s4.jsonl", [{"id": A}])
+    questions = [{"id": name, "question": "?", **more} for name, (more, _, _) in MADE_UP.items()]
+    write_jsonl(folder / "questions.jsonl", questions)
+    walks = [(name, {} if walk is None else {"traversal": walk}) for name, (_, walk, _) in MADE_UP.items()]
+    return write_jsonl(
+        folder / "runs" / "r.jsonl", [{"run": folder.name, "question_id": name, **walk} for name, walk in walks]
+    )
+
+
+def test_made_up_edges_count(tmp_path: Path, empty_store: Store) -> None:
+    """With a graph, what neither it nor gold holds counts; where the edges of one aren't given, listed ones alone."""
+    file = made_up_world(tmp_path / "world")
+    wanted = {name: expected for name, (_, _, expected) in MADE_UP.items()}
+    # Only s1 has its own edges here: of listed, one walked edge is listed; the others list none.
+    some = dict.fromkeys(MADE_UP, NONE_ABSENT) | {"listed": 1.0, "stack": 1.0}
+    for run, expected in ((file, wanted), (made_up_world(tmp_path / "part", edgeless=True), some)):
+        for more in (
+            {},
+            {"engine": "cypher", "store": empty_store},
+            {"out": tmp_path / "out" / run.parent.parent.name},
+        ):
+            found = graphkit.evaluate(run, measures=("InventedEdges",), **more)  # type: ignore[arg-type]
+            assert {row.question: row.values[0] for row in found.rows} == expected, more
+
+
 @pytest.fixture
 def worlds(store: Store, tmp_path: Path) -> tuple[Store, list[Path]]:
     """A store that holds nothing, and the files of the runs of some worlds."""
