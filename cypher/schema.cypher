@@ -289,6 +289,7 @@ CREATE INDEX retrieved_path_sided IF NOT EXISTS FOR (p:RetrievedPath) ON (p.side
 //   dataset STRING: The dataset of the runs that retrieved it.
 //   id STRING: The id of its artifact.
 //   repo STRING: Its repository.
+//   own_repo STRING: The repository in which its id lies, where the record states another.
 //   path STRING: Its path in the repository.
 //   file STRING: The repository and the path.
 //   symbol STRING: Its symbol.

@@ -30,13 +30,16 @@ WITH q, p, COLLECT {
   RETURN {part: 'call', path: c.position, position: s.place, node: n.id, repo: coalesce(n.repo, ''), relation: ''} AS one
 } + COLLECT {
   MATCH (a)-[g:RETRIEVED]->(c:Chunk)
-  RETURN {part: 'context', path: 0, position: g.rank - 1, node: c.id, repo: coalesce(c.repo, ''), relation: ''} AS one
+  RETURN {part: 'context', path: 0, position: g.rank - 1, node: c.id, repo: coalesce(c.repo, ''), own: c.own_repo,
+    relation: ''} AS one
 } AS found
 UNWIND found AS one
 WITH q, p, one WHERE CASE WHEN one.relation <> ''
   THEN NOT coalesce(one.relation =~ p.relations, true) OR coalesce(one.relation =~ p.denied_relations, false)
-  ELSE NOT (coalesce(one.node =~ p.ids, false) OR coalesce(one.repo <> '' AND one.repo =~ p.repositories, false))
-    OR coalesce(one.node =~ p.denied_ids, false) OR coalesce(one.repo <> '' AND one.repo =~ p.denied_repositories, false) END
+  ELSE NOT (coalesce(one.node =~ p.ids, false) OR (coalesce(one.repo <> '' AND one.repo =~ p.repositories, false)
+      AND coalesce(one.own =~ p.repositories, one.own IS NULL)))
+    OR coalesce(one.node =~ p.denied_ids, false) OR coalesce(one.repo <> '' AND one.repo =~ p.denied_repositories, false)
+    OR coalesce(one.own =~ p.denied_repositories, false) END
 WITH q, one.part AS part, one.node AS node, min(one.path * 1000000 + one.position) AS first, min(one.relation) AS relation
 WITH q, part, node, first / 1000000 AS path, first % 1000000 AS position, relation
 ORDER BY q.id, CASE part WHEN 'walk' THEN 0 WHEN 'call' THEN 1 ELSE 2 END, path, position,

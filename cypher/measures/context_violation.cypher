@@ -9,8 +9,11 @@ OPTIONAL MATCH (p:Principal {dataset: $dataset, name: q.principal})
 WITH q, a, EXISTS {
   MATCH (a)-[:RETRIEVED]->(c:Chunk)
   // A chunk may be no artifact of the dataset, so its id is compared.
-  WHERE NOT (coalesce(c.id =~ p.ids, false) OR coalesce(c.repo =~ p.repositories, false))
+  // Where its id lies in another repository than the record states, the statement allows nothing, but it may deny.
+  WHERE NOT (coalesce(c.id =~ p.ids, false) OR (coalesce(c.repo =~ p.repositories, false)
+      AND coalesce(c.own_repo =~ p.repositories, c.own_repo IS NULL)))
     OR coalesce(c.id =~ p.denied_ids, false) OR coalesce(c.repo =~ p.denied_repositories, false)
+    OR coalesce(c.own_repo =~ p.denied_repositories, false)
 } AS violated
 RETURN q.id AS question,
   CASE WHEN q.principal IS NULL OR a IS NULL OR a.error IS NOT NULL THEN null WHEN violated THEN 1.0

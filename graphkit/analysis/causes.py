@@ -92,7 +92,7 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
     """Return the cause for each gold path that counts and broke, in their order; one if the question isn't scored.
 
     A whole walk has one if it read a repository of its path at other commits alone than the question is about, or if
-    the record states that it declines. A question without an answer has one if the record answers.
+    the record declines. A question without an answer has one if the record answers.
 
     Parameters
     ----------
@@ -207,8 +207,8 @@ def _answered(case: Case, room: int) -> Cause:
 
 
 def _declined(case: Case, undirected: bool) -> Cause | None:
-    """Return the cause of a record that states that it declines, and lacks no required edge."""
-    if case.answer is None or not case.answer.abstained:
+    """Return the cause of a record that declines, and lacks no required edge."""
+    if not case.declined:
         return None
     walked = any(gold.required for gold in case.gold)
     how = f"declined, though the path was walked: {whole_walk(case, undirected, named=True)}" if walked else "declined"

@@ -15,7 +15,7 @@ from graphkit.files.assets import command_text, located
 from graphkit.files.dataset_settings import FILE, extra_fields, repository_setting
 from graphkit.files.jsonl import SUFFIXES, find_file, folders_around, is_file_name, raw_lines, stem_of, stored_blocks
 from graphkit.files.named_places import NamedPlaces, has_sides
-from graphkit.files.problems import Problem, Problems
+from graphkit.files.problems import Problem, Problems, offering
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.aliases import LONGEST_NAME
@@ -246,7 +246,8 @@ class Dataset:
 
             problems = Problems()
             rules = {one.principal: one for _, one in _unique(path, AccessRule, lambda one: one.principal, problems)}
-            problems.raise_if_refused()
+            with offering(skips=False, maps=False):  # what is skipped may have denied something
+                problems.raise_if_refused()
         if self.principal is not None and self.principal not in rules:
             where = str(path or self.folder / "access.jsonl")
             remedy = f"{did_you_mean(self.principal, rules)}It names: {', '.join(sorted(rules))}."

@@ -196,6 +196,8 @@ def _sentence(mistake: Any) -> str:
     given = mistake["input"]
     if mistake["type"] == "missing":
         return f"the field {place!r} is missing"
+    if mistake["type"] == "extra_forbidden":
+        return f"no field is called {place!r}"
     what = mistake["msg"].removeprefix("Value error, ")
     shown = "" if isinstance(given, dict | list) else f" (found {json.dumps(given, ensure_ascii=False)[:60]})"
     return f"{place}: {what[0].lower()}{what[1:]}{shown}" if place else what
@@ -208,6 +210,8 @@ def _remedy(model: type[Record], mistake: Any) -> str | None:
         field = str(mistake["loc"][0])
         names = [field, *(name for name, stands_for in other_names(model).items() if stands_for == field)]
         return f"Give one of: {', '.join(names)}." if len(names) > 1 else None
+    if mistake["type"] == "extra_forbidden":
+        return f"It has these: {', '.join(model.model_fields)}."
     return _REMEDIES.get(mistake["type"])
 
 

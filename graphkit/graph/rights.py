@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.queries import cypher
-from graphkit.graph.rows import principal_row
+from graphkit.graph.rows import JSON, principal_row
 from graphkit.graph.writing import BATCH, batched, clear
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.ids import Places
@@ -22,7 +22,7 @@ def known_access(store: Store, dataset: str, places: Places) -> AccessRules:
         AccessRule.model_validate(
             {
                 "principal": row["name"],
-                **{kind: [json.loads(one) if one.startswith("{") else one for one in row[kind]] for kind in _LISTS},
+                **{kind: [json.loads(one) if one.startswith(JSON) else one for one in row[kind]] for kind in _LISTS},
             }
         )
         for row in rows

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from itertools import combinations
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -27,6 +27,9 @@ Rows = list[dict[str, Any]]
 
 #: Characters of a tool call's result that the graph keeps, since agents read whole files many times.
 RESULT = 500
+
+#: The beginnings of a pattern of access that is kept as JSON; any other is itself.
+JSON = ("{", '"')
 
 
 def digest(value: Any) -> str:
@@ -129,10 +132,13 @@ def repository_rules_row(places: Places) -> dict[str, Any]:
 
 
 def principal_row(rule: AccessRule, access: AccessRules) -> dict[str, Any]:
-    """Return the row of a principal; patterns of repositories and relations are JSON."""
+    """Return the row of a principal; patterns of repositories and relations are JSON, and so are ids that look so."""
     rights = access.of(rule.principal)
     allow, deny = (
-        [one if isinstance(one, str) else _json(cast(dict[str, Any], one)) for one in some]
+        [
+            one if isinstance(one, str) and not one.startswith(JSON) else json.dumps(one, ensure_ascii=False)
+            for one in some
+        ]
         for some in (rule.allow, rule.deny)
     )
     return {
@@ -448,10 +454,12 @@ def _chunk_rows(case: Case, dataset: str, question: str) -> tuple[Rows, Rows]:
     for rank, chunk in enumerate(case.chunks, 1):
         node = node_row(chunk.id, case.places)
         repo, path = chunk.repo or node["repo"], chunk.path or node["path"]
+        own = node["repo"] if node["repo"] != repo else None
         properties = {
             "dataset": dataset,
             "id": chunk.id,
             "repo": repo,
+            "own_repo": own,
             "path": path,
             "file": (f"{repo}/{path}" if repo else path) if path else None,
             "symbol": chunk.symbol or node["symbol"],

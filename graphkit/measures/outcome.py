@@ -32,7 +32,7 @@ UNDECIDED = "undecided"
 #: Why nothing decides whether an answer is right.
 UNDECIDABLE = "the question has neither facts, nor an expected output, nor a gold answer"
 
-#: What decides on the answer to a question without one, and on a record that states that it declines.
+#: What decides on the answer to a question without one, and on a record that declines.
 ABSTENTION = "abstention"
 
 #: The measure of the decision whether an answer is right: 1 or 0, or no value if nothing decides it.
@@ -267,14 +267,20 @@ def right_answer(case: Case) -> Decision:
     them; its *expected output*, which the answer must hold as whole words; its *gold answers*, one of which the answer
     must hold, as :class:`~graphkit.measures.answer_matching.AnswerHit` has it. A question with none is undecided.
 
-    To decline is right if the question has no answer, and wrong otherwise; there a record declines only if it states
-    ``abstained``.
+    To decline is right if the question has no answer, and wrong otherwise: an answer that declines by its words is no
+    right one, even if it goes on with what is right, since it would be right wherever nothing is.
     """
-    question = case.question
-    if question.answerable is False:
+    if case.question.answerable is False:
         return Decision(case.declined, case.failure or NO_ANSWER if case.declined is None else ABSTENTION)
     if case.failure is None and case.answer is not None and case.answer.abstained:
         return Decision(False, ABSTENTION)
+    found = _right_text(case)
+    return Decision(False, ABSTENTION) if found.right and case.declined else found
+
+
+def _right_text(case: Case) -> Decision:
+    """Return whether the text of an answer is right, to a question that has one."""
+    question = case.question
     if list(question.facts):
         complete = Completeness().score(case)
         if isinstance(complete, Unscored):

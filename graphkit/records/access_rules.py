@@ -88,15 +88,19 @@ class Rights:
         return self._deny.texts
 
     def may_read(self, node: str, repo: str | None = None) -> bool:
-        """Return whether the principal may read a node; ``repo`` is a repository that its record states."""
-        if repo is not None:
-            return self._may_read(node, repo)
+        """Return whether the principal may read a node; ``repo`` is a repository that a run's record states.
+
+        Such a statement allows nothing if the dataset knows where the node lies, but it may deny.
+        """
         found = self._known.get(node)
         if found is None:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             found = self._known[node] = self._may_read(node, self._places.repo(node))
-        return found
+        if repo is None or repo == self._places.repo(node):
+            return found
+        stated = self._may_read(node, repo)
+        return stated and (found or self._places.repo(node) is None)
 
     def _may_read(self, node: str, repo: str | None) -> bool:
         allowed, denied = (one.match("id", node) or one.match("repository", repo) for one in (self._allow, self._deny))
@@ -178,13 +182,14 @@ class AccessRules:
             withheld=withheld,
             relevant=relevant,
             evidence_sets=sets,
-            expected_files=[one for one in question.expected_files if rights.may_read(self._id_of_file(one))],
+            expected_files=[one for one in question.expected_files if rights.may_read(self.id_of_file(one))],
             expected_symbols=[
                 one for one in question.expected_symbols if self.places.repo(one) is None or rights.may_read(one)
             ],
         )
 
-    def _id_of_file(self, file: str) -> str:
+    def id_of_file(self, file: str) -> str:
+        """Return the id of a file that is given as ``repo/path`` or by its id."""
         return file if self.places.repo(file) is not None else file.replace("/", ":", 1)
 
     def __getstate__(self) -> dict[str, object]:

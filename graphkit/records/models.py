@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 from pydantic.types import StrictBool, StrictStr
 
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, CODE_TEST, EDGE, QUESTION, TOOL_CALL, Spellings
@@ -658,6 +668,11 @@ ByName = Annotated[dict[Literal["id", "repository", "relation"], Name], Field(mi
 #: A pattern of access.
 Pattern = Annotated[Name | ByName, wanted("a text, or an object that names one id, repository or relation,")]
 
+Pattern = Annotated[
+    Annotated[Name, Tag("text")] | Annotated[ByName, Tag("object")],
+    Discriminator(lambda given: "object" if isinstance(given, Mapping) else "text"),
+]
+
 
 class AccessRule(Record):
     """What a principal may read, one line of ``access.jsonl``.
@@ -666,6 +681,9 @@ class AccessRule(Record):
     pattern of ids, ``{"repository": PATTERN}`` one of repositories, and ``{"relation": PATTERN}`` one of relations. All
     relations may be followed unless some are allowed. In a pattern, ``*`` stands for any characters and ``?`` for one.
     """
+
+    # A misspelt ``deny`` would allow what it should keep out.
+    model_config = ConfigDict(extra="forbid")
 
     principal: Name
     allow: tuple[Pattern, ...] = ()

@@ -135,6 +135,15 @@ def test_right_answer_by_expected_output() -> None:
     assert right_answer(Case(both, answer(answer="TAX"))) == Decision(False, "facts")
 
 
+def test_an_answer_that_declines_first_is_no_right_one() -> None:
+    """Words decline alike whether the question has an answer, so that "I don't know" before each wins nothing."""
+    wanted = question(expected_output="TAX = 19")
+    for said, right in (("I don't know. TAX = 19.", False), ("I don't know who says so, but TAX = 19.", True)):
+        assert right_answer(Case(wanted, answer(answer=said))).right is right
+        # What declines is right where there is no answer.
+        assert right_answer(Case(question(answerable=False), answer(answer=said))).right is not right
+
+
 def test_two_by_two() -> None:
     """One question in each cell, and three undecided: no fact, no gold, no record."""
     right, wrong = {"answer": "409"}, {"answer": "404"}

@@ -45,6 +45,16 @@ def test_only_stars_and_question_marks_are_special() -> None:
     assert [rights.may_read(one) for one in nodes] == [True, False, False, True]
 
 
+def test_what_a_record_states_of_a_repository_allows_nothing() -> None:
+    """A record that calls a forbidden node one of an allowed repository can't read it; its statement may deny."""
+    rule = AccessRule(principal="p", allow=({"repository": "api"}, "web:*"), deny=({"repository": "hr"},))
+    rights = AccessRules({"p": rule}).of("p")
+    # hr:x lies in hr, whatever is stated; db:x in db, which nothing allows. An id without a repository has only that.
+    stated = [("hr:x", "api"), ("db:x", "api"), ("api:x", "hr"), ("web:x", "hr"), ("web:x", "db"), ("web:x", "web")]
+    assert [rights.may_read(*one) for one in stated] == [False, False, False, False, True, True]
+    assert [rights.may_read("x", one) for one in ("api", "hr", None)] == [True, False, False]
+
+
 def test_a_relation_is_followed_if_it_is_allowed_and_not_denied() -> None:
     """Allowed relations leave out all others; without any, all are allowed; one that isn't stated forbids nothing."""
     rights = ACCESS.of("readers")

@@ -105,6 +105,13 @@ def test_answer_without_text_is_not_logged() -> None:
     assert value(AnswerViolation, answer="None.", citations=["hr:p.py"]) == 1.0
 
 
+def test_what_an_answer_rests_on_is_named() -> None:
+    """Evidence files count as the answer does, and so does a cited id that lies in no repository."""
+    assert value(AnswerViolation, answer="None.", evidence_files=["web/a.ts", "api/b.py"]) == 0.0
+    assert value(AnswerViolation, answer="None.", evidence_files=["web/a.ts", "api/secrets/key"]) == 1.0
+    assert value(AnswerViolation, answer="None.", retrieved=["Salaries"], citations=["Salaries"]) == 1.0
+
+
 def limits(folder: Path) -> Path:
     """Write two questions of a principal, and the runs of a careful and a careless system."""
     through_hr = [["web:profile.ts", "CALLS", "hr:people.py"], ["hr:people.py", "READS", "api:photos.py"]]
@@ -224,6 +231,34 @@ def test_other_rules_are_loaded_anew(tmp_path: Path, empty_store: Store) -> None
     expected = {"way": [1.0, 0.0, 0.0, 0.0], "no-way": [1.0, 0.0, 0.0, 0.0], "any": [1.0, None, None, None]}
     assert rows(graphkit.evaluate(file, measures=MEASURES, store=empty_store, engine="cypher")) == expected
     assert rows(graphkit.evaluate(file, measures=MEASURES)) == expected
+
+
+def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Store) -> None:
+    """A pattern that looks like JSON is a text, and a chunk can't call itself one of another repository."""
+    folder = tmp_path / "limits"
+    deny = ["{x}*", '{"repository": "web"}', '"*', {"repository": "hr"}]
+    rule = {"principal": "p", "allow": [{"repository": "web"}, {"repository": "api"}], "deny": deny}
+    path = [["web:a.ts", "CALLS", "api:b.py"]]
+    # hr:s.py lies in hr, which is denied, and db:t.sql in db, which isn't allowed; web:a.ts is stated to lie in hr.
+    chunks = {"a": ("hr:s.py", "web"), "b": ("db:t.sql", "web"), "c": ("web:a.ts", "hr"), "d": ("web:a.ts", "api")}
+    questions = [{"id": name, "question": f"{name}?", "principal": "p", "paths": [path]} for name in chunks]
+    answers = [
+        {"run": "r", "question_id": name, "traversal": path, "retrieved": [{"id": one, "repo": repo}]}
+        for name, (one, repo) in chunks.items()
+    ]
+    write_lines(folder / "questions.jsonl", questions)
+    write_lines(folder / "access.jsonl", [rule])
+    write_lines(folder / "runs" / "r.jsonl", answers)
+    expected = {name: [0.0, 1.0] for name in "abc"} | {"d": [0.0, 0.0]}
+    for more in ({}, {"store": empty_store, "engine": "cypher"}):
+        found = graphkit.evaluate(folder / "runs" / "r.jsonl", measures=MEASURES[1:3], **more)  # type: ignore[arg-type]
+        assert rows(found) == expected
+    listed = graphkit.failures(empty_store, "r", "access-violations")
+    assert [(one["question"], one["node"]) for one in listed] == [
+        ("a", "hr:s.py"),
+        ("b", "db:t.sql"),
+        ("c", "web:a.ts"),
+    ]
 
 
 @pytest.mark.parametrize("worlds", [40, pytest.param(1000, marks=pytest.mark.slow)])
@@ -407,7 +442,11 @@ def test_bad_rules_are_refused_whole(tmp_path: Path) -> None:
     write_lines(folder / "access.jsonl", [{"principal": "web-team", "allow": ["*"], "deny": [{"path": "x"}]}])
     options = ("--no-store", "--on-error", "skip")
     refused = inside("evaluate", folder / "runs" / "careful.jsonl", *options, cwd=tmp_path, code=2)
-    assert "access.jsonl:1" in refused.err
+    assert "access.jsonl:1" in refused.err and "on-error" not in refused.err
+    # A misspelt field is no rule that denies nothing.
+    write_lines(folder / "access.jsonl", [{"principal": "web-team", "allow": ["*"], "denied": ["hr:*"]}])
+    refused = inside("evaluate", folder / "runs" / "careful.jsonl", "--no-store", cwd=tmp_path, code=2)
+    assert "access.jsonl:1: no field is called 'denied' (It has these: principal, allow, deny.)" in refused.err
 
 
 @pytest.mark.data
