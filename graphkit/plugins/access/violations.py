@@ -86,7 +86,8 @@ class WalkViolation(ViolationMeasure):
 class ContextViolation(ViolationMeasure):
     """1 if the principal may not read a retrieved id, else 0.
 
-    The repository that a chunk states allows nothing if its id lies in another one, but it may deny. A record that logs no retrieved chunks isn't scored.
+    The repository that a chunk states allows nothing if its id lies in another one, but it may deny. A
+    record that logs no retrieved chunks isn't scored.
     """
 
     source = "access control of what reaches the prompt"

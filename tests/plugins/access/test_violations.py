@@ -442,7 +442,8 @@ def test_bad_rules_are_refused_whole(tmp_path: Path) -> None:
     write_lines(folder / "access.jsonl", [{"principal": "web-team", "allow": ["*"], "deny": [{"path": "x"}]}])
     options = ("--no-store", "--on-error", "skip")
     refused = inside("evaluate", folder / "runs" / "careful.jsonl", *options, cwd=tmp_path, code=2)
-    assert "access.jsonl:1" in refused.err and "on-error" not in refused.err
+    assert "access.jsonl:1" in refused.err
+    assert "on-error" not in refused.err
     # A misspelt field is no rule that denies nothing.
     write_lines(folder / "access.jsonl", [{"principal": "web-team", "allow": ["*"], "denied": ["hr:*"]}])
     refused = inside("evaluate", folder / "runs" / "careful.jsonl", "--no-store", cwd=tmp_path, code=2)
