@@ -494,6 +494,8 @@ CREATE INDEX traversed_run_question IF NOT EXISTS FOR ()-[t:TRAVERSED]-() ON (t.
 // (:Artifact)-[:EDGE]->(:Artifact) An edge of a knowledge graph.
 //   graph STRING: The graph: its dataset, and its name if the dataset has several.
 //   relation STRING: The relation.
+//   since STRING: The first commit of the source's repository at which it exists, as its record names it, if it does.
+//   until STRING: The last one.
 CREATE INDEX edge_graph IF NOT EXISTS FOR ()-[e:EDGE]-() ON (e.graph);
 
 // (:Artifact|Chunk)-[:AT]->(:Commit) The commit at which an artifact or a chunk was read.

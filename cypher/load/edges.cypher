@@ -8,5 +8,5 @@ MATCH (n:Artifact {dataset: $dataset, id: id})
 WITH collect(n) AS nodes WHERE [n IN nodes | n.id] = $artifacts
 UNWIND $rows AS row
 WITH row, nodes[row.from] AS a, nodes[row.to] AS b
-CREATE (a)-[:EDGE {graph: $graph, relation: row.relation}]->(b)
+CREATE (a)-[:EDGE {graph: $graph, relation: row.relation, since: row.since, until: row.until}]->(b)
 RETURN count(*) AS joined

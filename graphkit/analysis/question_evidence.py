@@ -16,7 +16,6 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.right_answers import decision_of, of_whole_answers
 from graphkit.graph.rows import commit_key
 from graphkit.measures.case import Case
-from graphkit.measures.matching import Edge
 from graphkit.measures.missed import aligned_with_gold
 from graphkit.measures.outcome import (
     RIGHT_ANSWER,
@@ -24,7 +23,7 @@ from graphkit.measures.outcome import (
     decided,
     right_answer,
 )
-from graphkit.records.commits import CommitGraph, is_whole
+from graphkit.records.commits import CommitGraph, PlacedGold, is_whole
 from graphkit.records.ids import Places
 from graphkit.records.models import Commit
 from graphkit.records.structs import (
@@ -243,15 +242,17 @@ def _walk(number: int, walk: Row) -> Iterator[TraversalStepStruct]:
         )
 
 
-def _absent(row: Row) -> frozenset[Edge] | None:
+def _absent(row: Row) -> frozenset[PlacedGold] | None:
     """Return the gold edges that the knowledge graphs lack, None if that isn't known."""
-    found: set[Edge] = set()
-    for path in row["gold"]:
+    found: set[PlacedGold] = set()
+    for place, path in enumerate(row["gold"]):
         if path["absent"] is None:
             return None
         edges = zip(path["sources"], path["relations"], path["targets"], strict=True)
         found |= {
-            (edge[0], edge[1] or None, edge[2]) for edge, lacks in zip(edges, path["absent"], strict=True) if lacks
+            (place, (edge[0], edge[1] or None, edge[2]))
+            for edge, lacks in zip(edges, path["absent"], strict=True)
+            if lacks
         }
     return frozenset(found)
 

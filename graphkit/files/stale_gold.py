@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import nearest
-from graphkit.files.problems import Problems
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.spool import Spool
-from graphkit.records.commits import CommitGraph
+from graphkit.records.commits import CommitGraph, PlacedGold
 from graphkit.records.gold import beyond_static
-from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct, StepStruct
+from graphkit.records.structs import ArtifactStruct, EdgeStruct, GoldPathStruct, QuestionStruct, StepStruct
 from graphkit.records.unanswered import STALE
 
 #: How many relations between two nodes a reason names.
 _HELD = 3
 
 
-#: Source, relation (None if it has none), target.
-Edge = tuple[str, str | None, str]
+_NONE: frozenset[PlacedGold] = frozenset()
 
-_NONE: frozenset[Edge] = frozenset()
+#: The first and the last commit at which an edge exists, as its record names them.
+Span = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class AbsentGold:
     """
 
     with_edges: dict[str, bool]
-    edges: dict[str, frozenset[Edge]]
+    edges: dict[str, frozenset[PlacedGold]]
 
     @classmethod
-    def in_graphs(cls, dataset: Dataset, edges: dict[str, frozenset[Edge]]) -> AbsentGold:
+    def in_graphs(cls, dataset: Dataset, edges: dict[str, frozenset[PlacedGold]]) -> AbsentGold:
         """Return the edges that the knowledge graphs of a dataset lack, by question."""
         return cls({name: files[1] is not None for name, files in dataset.graphs.items()}, edges)
 
-    def of(self, question: QuestionStruct) -> frozenset[Edge] | None:
+    def of(self, question: QuestionStruct) -> frozenset[PlacedGold] | None:
         """Return the gold edges that no knowledge graph of a question holds; None if the edges of one aren't given."""
         every = bool(self.with_edges) and all(self.with_edges.values())
         known = every if question.stack is None else self.with_edges.get(question.stack, every)
@@ -53,10 +53,14 @@ class AbsentGold:
 
 @dataclass(frozen=True)
 class CheckedGold:
-    """The questions with stale gold, with the reasons, and the gold edges that the knowledge graphs lack."""
+    """The questions with stale gold, with the reasons, and the gold edges that the knowledge graphs lack.
+
+    ``undated`` says by question of which gold edges it isn't known whether they exist at their commits.
+    """
 
     stale: dict[str, tuple[str, ...]]
     absent: AbsentGold
+    undated: dict[str, tuple[str, ...]]
 
 
 @dataclass
@@ -64,20 +68,24 @@ class _Graph:
     """The nodes that gold names and one knowledge graph holds, with their commits, and the edges between them.
 
     An edge is one number, made of those of its ends and its relation (0 for any): millions of them fit into memory.
+    Those that exist at some commits only are apart, with the repositories of which the graph thus holds the history.
     """
 
     numbers: _Numbers
     nodes: dict[str, str | None] = field(default_factory=dict)
     edges: set[int] = field(default_factory=set)
+    spans: dict[int | None, list[Span]] = field(default_factory=dict)
+    dated: set[str] = field(default_factory=set)
     has_nodes: bool = False
     has_edges: bool = False
 
     def holds(self, source: str, relation: str | None, target: str) -> bool:
-        """Return whether it holds an edge; one without a relation may have any."""
-        return self.numbers.edge(source, relation, target) in self.edges
+        """Return whether it holds an edge at any commit; one without a relation may have any."""
+        number = self.numbers.edge(source, relation, target)
+        return number in self.edges or number in self.spans
 
     def relations(self, source: str, target: str) -> list[str]:
-        """Return the relations that it holds between two nodes, in this direction."""
+        """Return the relations that it holds between two nodes at any commit, in this direction."""
         return [name for name in self.numbers.relations if name is not None and self.holds(source, name, target)]
 
 
@@ -109,7 +117,9 @@ class GoldCheck:
 
     Gold is stale if a knowledge graph doesn't hold it at the commit of its annotation. Such a question is invalid, and
     not scored. Without a knowledge graph nothing is stale, nor is a step of a path with commits of its own that no
-    graph has read at these. Only the nodes and edges that gold names stay in memory.
+    graph has read at these. A graph holds the history of a repository if an edge from it says since or until which
+    commit it exists: it is then asked about any commit, and what it can't place is neither stale nor absent. Only the
+    nodes and edges that gold names stay in memory.
     """
 
     def __init__(self, dataset: Dataset, commits: CommitGraph) -> None:
@@ -121,6 +131,11 @@ class GoldCheck:
         self.commits = commits
         self._dataset = dataset
         self._near: dict[str, str | None] | None = None
+
+    @property
+    def knows_history(self) -> bool:
+        """Whether an edge of gold states since or until which commit it exists."""
+        return any(graph.spans for graph in self._graphs.values())
 
     def show(self, question: QuestionStruct) -> None:
         """Add the nodes and edges of a question's gold."""
@@ -141,8 +156,16 @@ class GoldCheck:
         """Yield the edges of a knowledge graph, and remember those between nodes that gold names."""
         numbers, one = self._numbers, self._graphs[graph]
         for edge in edges:
+            span = (edge.since, edge.until)
+            dated = span != (None, None)
+            if dated:
+                one.dated.add(self.commits.places.repo(edge.source) or "")
             for relation in (edge.relation, None) if numbers.bare else (edge.relation,):
-                if (number := numbers.edge(edge.source, relation, edge.target)) is not None:
+                if (number := numbers.edge(edge.source, relation, edge.target)) is None:
+                    break
+                if dated:
+                    one.spans.setdefault(number, []).append(span)
+                else:
                     one.edges.add(number)
             if not one.has_nodes:  # then its edges name its nodes
                 for node in (edge.source, edge.target):
@@ -154,21 +177,55 @@ class GoldCheck:
         """Return the reasons why the gold of a question is stale, each once; none if it isn't."""
         return tuple(dict.fromkeys(self._stale(question, self._graphs_of(question)))) if self._graphs else ()
 
-    def absent(self, question: QuestionStruct) -> frozenset[Edge] | None:
-        """Return the gold edges that no knowledge graph of a question holds; None if the edges of one aren't given.
+    def absent(self, question: QuestionStruct) -> frozenset[PlacedGold] | None:
+        """Return the gold edges that no knowledge graph of a question holds at the commits of their path.
 
-        Gold whose evidence isn't static may lie outside a knowledge graph, and isn't stale for that.
+        None if the edges of one aren't given. Gold whose evidence isn't static may lie outside a knowledge graph, and
+        isn't stale for that.
         """
         graphs = self._graphs_of(question)
         if not graphs or not all(graph.has_edges for graph in graphs):
             return None
-        edges = {
-            (step.source, step.relation, step.target)
-            for path in question.paths
+        return frozenset(
+            (place, (step.source, step.relation, step.target))
+            for place, (path, at) in enumerate(self._paths(question))
             for step in path.steps
             if not path.commits or any(self._is_read_at(path.commits, step, graph) for graph in graphs)
-        }
-        return frozenset(edge for edge in edges if not any(graph.holds(*edge) for graph in graphs))
+            if all(self._holds(graph, step, at) is False for graph in graphs)
+        )
+
+    def undated(self, question: QuestionStruct, problems: Problems) -> tuple[str, ...]:
+        """Note and return the gold edges of a question of which it isn't known whether they exist at their commits."""
+        found: dict[str, None] = {}
+        for graph in (graph for graph in self._graphs_of(question) if graph.spans):
+            for path, at in self._paths(question):
+                for step in path.steps:
+                    if self._holds(graph, step, at) is None:
+                        repo = self.commits.places.repo(step.source) or ""
+                        spans = _shown_spans(graph.spans[self._numbers.edge(step.source, step.relation, step.target)])
+                        what = f"{_shown(step)}: the knowledge graph holds it {spans}; "
+                        found[what + f"the known parents don't tell whether that includes {repo}@{at[repo]}"] = None
+        for what in found:
+            problems.note(Problem(str(self._dataset.questions_file), what, record=question.id))
+        return tuple(found)
+
+    def _paths(self, question: QuestionStruct) -> Iterator[tuple[GoldPathStruct, dict[str, str]]]:
+        """Yield the gold paths of a question that hold a step, with the shas at which they were annotated."""
+        pinned = self.commits.pins(question)
+        for path in question.paths:
+            if path.steps:
+                yield path, pinned | {repo: self.commits.meant(repo, name).sha for repo, name in path.commits.items()}
+
+    def _holds(self, graph: _Graph, step: StepStruct, at: Mapping[str, str]) -> bool | None:
+        """Return whether a graph holds a step at some commits, or at any where none is named; None if it can't tell."""
+        number = self._numbers.edge(step.source, step.relation, step.target)
+        if number in graph.edges or number not in graph.spans:
+            return number in graph.edges
+        repo = self.commits.places.repo(step.source) or ""
+        if (sha := at.get(repo)) is None:
+            return True
+        found = {self.commits.within(repo, sha, *span) for span in graph.spans[number]}
+        return True if True in found else None if None in found else False
 
     def _graphs_of(self, question: QuestionStruct) -> list[_Graph]:
         """Return the knowledge graphs of a question: the one with the name of its stack, else all."""
@@ -176,9 +233,7 @@ class GoldCheck:
         return [own] if own is not None else [*self._graphs.values()]
 
     def _stale(self, question: QuestionStruct, graphs: list[_Graph]) -> Iterator[str]:
-        pinned = self.commits.pins(question)
-        for path in question.paths:
-            at = {**pinned, **{repo: self.commits.meant(repo, name).sha for repo, name in path.commits.items()}}
+        for path, at in self._paths(question):
             for step in path.steps:
                 reasons = [
                     self._reason(step, graph, at)
@@ -191,10 +246,13 @@ class GoldCheck:
                     yield max((reason for reason in reasons if reason), key=lambda reason: reason[0])[1]
 
     def _is_read_at(self, commits: Mapping[str, str], step: StepStruct, graph: _Graph) -> bool:
-        """Return whether a graph has read the ends of a step at some commits, as far as these name repositories."""
+        """Return whether a graph has read the ends of a step at some commits, as far as these name repositories.
+
+        A graph that holds the history of a repository has read it at all of them.
+        """
         for node in (step.source, step.target):
             repo = self.commits.places.repo(node) or ""
-            if (wanted := commits.get(repo)) is not None:
+            if repo not in graph.dated and (wanted := commits.get(repo)) is not None:
                 at = graph.nodes.get(node)
                 if at is None or self.commits.meant(repo, at) != self.commits.meant(repo, wanted):
                     return False
@@ -202,7 +260,7 @@ class GoldCheck:
 
     def _reason(self, step: StepStruct, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str] | None:
         """Return why a graph lacks a gold step, and how near it comes, or None if the graph holds it."""
-        edge = f"{step.source} -{step.relation or ''}-> {step.target}"
+        edge = _shown(step)
         # Evidence marks a real relation that the static graph doesn't hold.
         beyond = not graph.has_edges or beyond_static(step.evidence)
         for node in (step.source, step.target):
@@ -212,11 +270,14 @@ class GoldCheck:
                 return 0, f"{edge}: the artifact {node} is not in the knowledge graph{also}"
         for node in (step.source, step.target) if graph.has_nodes else ():
             repo = self.commits.places.repo(node) or ""
-            at, wanted = graph.nodes[node], pinned.get(repo)
+            at, wanted = graph.nodes[node], pinned.get(repo) if repo not in graph.dated else None
             if at is not None and wanted is not None and self.commits.meant(repo, at, pinned).sha != wanted:
                 return 1, f"{edge}: {node} is known at {at}, not at the annotated commit {wanted}"
-        if beyond or graph.holds(step.source, step.relation, step.target):
+        if beyond or self._holds(graph, step, pinned) is not False:
             return None
+        if spans := graph.spans.get(self._numbers.edge(step.source, step.relation, step.target)):
+            at = pinned[self.commits.places.repo(step.source) or ""]
+            return 5, f"{edge}: the knowledge graph holds it {_shown_spans(spans)}, not at the annotated commit {at}"
         forward, backward = (
             graph.relations(*ends) for ends in ((step.source, step.target), (step.target, step.source))
         )
@@ -236,6 +297,22 @@ class GoldCheck:
             ]
             self._near = nearest(missing, self._dataset)
         return self._near.get(node)
+
+
+def _shown(step: StepStruct) -> str:
+    return f"{step.source} -{step.relation or ''}-> {step.target}"
+
+
+def _shown_spans(spans: Iterable[Span]) -> str:
+    """Return the commits at which an edge exists, in words.
+
+    >>> _shown_spans([("v1", "v2"), ("v4", None)])
+    'since v1 until v2 and since v4'
+    """
+    return " and ".join(
+        " ".join(f"{word} {name}" for word, name in zip(("since", "until"), span, strict=True) if name is not None)
+        for span in spans
+    )
 
 
 def stale_gold(
@@ -266,7 +343,7 @@ def checked_gold(
         The questions of the dataset, if they were read already.
     """
     if not dataset.graphs:
-        return CheckedGold({}, AbsentGold.in_graphs(dataset, {}))
+        return CheckedGold({}, AbsentGold.in_graphs(dataset, {}), {})
     check = GoldCheck(dataset, commits)
     with Spool(QuestionStruct) as read:
         for question in questions or read.keep(dataset.annotated()):
@@ -278,13 +355,15 @@ def checked_gold(
             if edges is not None:
                 for _ in check.edges(name, dataset.edges(edges, problems)):
                     pass
-        stale, absent = {}, {}
+        stale, absent, undated = {}, {}, {}
         for question in questions or read:
+            if unplaced := check.undated(question, problems):
+                undated[question.id] = unplaced
             if reasons := check.reasons(question):
                 stale[question.id] = reasons
             if lacking := check.absent(question):
                 absent[question.id] = lacking
-        return CheckedGold(stale, AbsentGold.in_graphs(dataset, absent))
+        return CheckedGold(stale, AbsentGold.in_graphs(dataset, absent), undated)
 
 
 def invalid_reason(stale: Sequence[str]) -> str | None:

@@ -64,6 +64,8 @@ class CheckedDataset:
         asked = Problems(problems.on_error)
         self._read_questions(asked)
         self._read_graphs(problems)
+        for question in self.questions if self.gold.knows_history else ():
+            self.gold.undated(question, asked)
         problems.merge(asked)
         problems.raise_if_refused(usable=len(self.ids))
         if not self.ids:

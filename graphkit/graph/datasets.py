@@ -208,7 +208,9 @@ class _DatasetLoader:
         self._name_repositories()
         self._source(known, "commits", self._load_commits, held)
         changes = know_histories(self.store, self.dataset.name)
-        self.commits = CommitGraph.build(known_commits(self.store, self.dataset.name), self.checked.compatibility)
+        # The graph doesn't keep which parents the dataset lists.
+        listed = [*self.checked.commits, *known_commits(self.store, self.dataset.name)]
+        self.commits = CommitGraph.build(listed, self.checked.compatibility)
         self.commits.places, self.commits.absent = self.places, self.checked.gold.absent
         self.checked.gold.commits = self.commits
         self._source(
@@ -522,7 +524,14 @@ def _artifact_transaction(dataset: str, graph: str, changed: bool, rows: list[di
 def _edge_transaction(dataset: str, graph: str, edges: list[EdgeStruct]) -> Transaction:
     joins = Joins()
     rows = [
-        {"from": joins.place(edge.source), "to": joins.place(edge.target), "relation": edge.relation} for edge in edges
+        {
+            "from": joins.place(edge.source),
+            "to": joins.place(edge.target),
+            "relation": edge.relation,
+            "since": edge.since,
+            "until": edge.until,
+        }
+        for edge in edges
     ]
     return Transaction.of(joins.statement("load/edges", rows, dataset=dataset, graph=graph))
 

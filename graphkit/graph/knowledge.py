@@ -6,8 +6,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.graph.queries import cypher
-from graphkit.measures.matching import Edge
-from graphkit.records.commits import CommitGraph, ReadAt, read_nothing
+from graphkit.records.commits import CommitGraph, PlacedGold, ReadAt, read_nothing
 from graphkit.records.ids import Places, RepositoryRules
 from graphkit.records.models import Commit, Compatibility
 
@@ -24,12 +23,12 @@ def invalid_questions(store: Store, dataset: str) -> dict[str, str]:
     }
 
 
-def absent_gold(store: Store, dataset: str) -> dict[str, frozenset[Edge]]:
+def absent_gold(store: Store, dataset: str) -> dict[str, frozenset[PlacedGold]]:
     """Return the gold edges that the knowledge graphs of a dataset lack, for each question that lacks any."""
-    found: dict[str, set[Edge]] = {}
+    found: dict[str, set[PlacedGold]] = {}
     for row in store.read(cypher("read/absent_gold"), {"dataset": dataset}):
         source, relation, target = (str(row[name]) for name in ("source", "relation", "target"))
-        found.setdefault(str(row["question"]), set()).add((source, relation or None, target))
+        found.setdefault(str(row["question"]), set()).add((int(str(row["place"])), (source, relation or None, target)))
     return {question: frozenset(edges) for question, edges in found.items()}
 
 

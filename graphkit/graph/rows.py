@@ -225,7 +225,9 @@ def _gold_rows(case: Case, dataset: str, sided: SidedCase | None) -> tuple[Rows,
                 "ordered": None if gold.ordered else False,
                 "optional": gold.optional,
                 "manual": gold.manual,
-                "absent": None if case.absent is None else [edge in case.absent for edge in gold.edges],
+                "absent": None
+                if case.absent_gold is None
+                else [(index, edge) in case.absent_gold for edge in gold.edges],
                 "repositories": sorted(case.places.named(nodes)),
                 **({} if sided is None else _side_lists(sided.path_sides[index], named[index], dataset)),
             }

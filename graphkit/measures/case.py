@@ -13,7 +13,7 @@ from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import NOT_STATED, Edge, all_typed, contained
 from graphkit.measures.sides import S, Side, SidedPlaces, picked_side, sides_of
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
-from graphkit.records.commits import CommitGraph, Fit, Version
+from graphkit.records.commits import CommitGraph, Fit, PlacedGold, Version
 from graphkit.records.gold import beyond_static
 from graphkit.records.ids import Places
 from graphkit.records.levels import at_level, place_at_level
@@ -380,6 +380,11 @@ class Case:
     @lazy
     def absent(self) -> frozenset[Edge] | None:
         """The gold edges that no knowledge graph of the question holds; None if that isn't known."""
+        return None if self.absent_gold is None else frozenset(edge for _, edge in self.absent_gold)
+
+    @lazy
+    def absent_gold(self) -> frozenset[PlacedGold] | None:
+        """The same edges with the place of the path among those that hold a step, whose commits decide it."""
         return self.commits.absent(self.question)
 
     # Traversal -------------------------------------------------------------------------------------------------------
@@ -825,11 +830,10 @@ class SidedCase(Case):
     @lazy
     def absent(self) -> frozenset[Edge] | None:
         """The gold edges that no knowledge graph of the question holds; None if that isn't known."""
-        absent = self.origin.absent
+        absent, sides = self.origin.absent_gold, self.path_sides
         if absent is None:
             return None
-        plain = self._plain
-        return frozenset(edge for edge in self.gold_edges if (plain[edge[0]], edge[1], plain[edge[2]]) in absent)
+        return frozenset((sides[at].named(start), how, sides[at].named(end)) for at, (start, how, end) in absent)
 
     @lazy
     def strict(self) -> Case:

@@ -52,9 +52,12 @@ class Meant(NamedTuple):
 #: Returns the (repository, commit) at which each knowledge graph, or the named one, read an artifact.
 ReadAt = Callable[[str, str | None], Iterable[tuple[str, str]]]
 
-#: Returns the gold edges of a question (source, relation, target) that its knowledge graph doesn't hold; None if the
+#: A gold edge of a question: the place of its path among those that hold a step, then source, relation and target.
+PlacedGold = tuple[int, tuple[str, str | None, str]]
+
+#: Returns the gold edges of a question that its knowledge graph doesn't hold at the commits of their path; None if the
 #: dataset has no knowledge graph with edges.
-AbsentEdges = Callable[["QuestionStruct"], "frozenset[tuple[str, str | None, str]] | None"]
+AbsentEdges = Callable[["QuestionStruct"], "frozenset[PlacedGold] | None"]
 
 
 class Fit(NamedTuple):
@@ -123,6 +126,7 @@ class CommitGraph:
     _sets: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     _pairs: dict[frozenset[tuple[str, str]], dict[str, str]] = field(default_factory=dict)
     _verdicts: dict[tuple[Version, Version], Fit] = field(default_factory=dict)
+    _lineages: dict[tuple[str, str], tuple[set[str], set[str]]] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -131,9 +135,12 @@ class CommitGraph:
         compatibility: Iterable[Compatibility] = (),
         read_at: ReadAt = read_nothing,
     ) -> CommitGraph:
-        """Index commits and compatibility rows; a later row of the same commit replaces an earlier one."""
+        """Index commits and compatibility rows; a later row of a commit replaces all but the parents of an earlier."""
         graph = cls(read_at=read_at)
         for commit in commits:
+            former = graph.commits.get((commit.repo, commit.sha))
+            if former is not None and not commit.parents:
+                commit = commit.model_copy(update={"parents": former.parents})
             graph.commits[commit.repo, commit.sha] = commit
             for tag in commit.all_tags:
                 graph._tags.setdefault((commit.repo, tag), set()).add(commit.sha)
@@ -201,6 +208,56 @@ class CommitGraph:
         first = bisect_left(shas, prefix)
         last = bisect_left(shas, prefix[:-1] + chr(ord(prefix[-1]) + 1), first)
         return set(shas[first:last])
+
+    def within(self, repo: str, sha: str, since: str | None, until: str | None) -> bool | None:
+        """Return whether a commit lies between two others of its repository, which are both included.
+
+        None if the known parents don't tell the order. Parents that a record doesn't list may exist: two commits count
+        as branches only if they have a known ancestor in common and no commit before them is missing.
+        """
+        found = [
+            True if name is None else self._follows(repo, sha, self.meant(repo, name, {repo: sha}).sha, turned)
+            for name, turned in ((since, False), (until, True))
+        ]
+        return False if False in found else None if None in found else True
+
+    def _follows(self, repo: str, sha: str, other: str, turned: bool) -> bool | None:
+        """Return whether a commit is another one or descends from it, or if ``turned`` is an ancestor of it."""
+        if sha == other:
+            return True
+        if (repo, sha) not in self._lineages:
+            self._lineages[repo, sha] = (
+                self._reached(self._parents(repo), sha),
+                self._reached(self._children(repo), sha),
+            )
+        before, after = self._lineages[repo, sha]
+        if other in before or other in after:
+            return (other in after) == turned
+        beside = self._reached(self._parents(repo), other)
+        listed = all(self.commits.get((repo, one)) is not None for one in before | beside)
+        return False if listed and not before.isdisjoint(beside) else None
+
+    def _parents(self, repo: str) -> Callable[[str], Iterable[str]]:
+        def parents(sha: str) -> Iterable[str]:
+            commit = self.commits.get((repo, sha))
+            return () if commit is None else commit.parents
+
+        return parents
+
+    def _children(self, repo: str) -> Callable[[str], Iterable[str]]:
+        children: dict[str, list[str]] = {}
+        for sha in self._shas.get(repo, ()):
+            for parent in self._parents(repo)(sha):
+                children.setdefault(parent, []).append(sha)
+        return lambda sha: children.get(sha, ())
+
+    @staticmethod
+    def _reached(after: Callable[[str], Iterable[str]], start: str) -> set[str]:
+        found, row = {start}, [start]
+        while row:
+            row = [one for one in {one for sha in row for one in after(sha)} if one not in found]
+            found.update(row)
+        return found
 
     def commit_of(self, artifact: str, graph: str | None) -> tuple[str, str] | None:
         """Return the (repository, sha) at which the graph read an artifact, or None if graphs disagree.

@@ -43,8 +43,14 @@ class KnowledgeEdges:
         self._relations: dict[tuple[str, str], tuple[str, ...]] = {}
         self._spelled: dict[str, str | None] = {}
         self._beside: dict[str, dict[str, None]] = {}
+        #: The first and the last commit of each edge (source, relation, target) that exists at some commits only.
+        self.spans: dict[tuple[str, str, str], list[tuple[str | None, str | None]]] = {}
         for edge in edges:
             held = self._relations.get((edge.source, edge.target), ())
+            if edge.since or edge.until or self.spans:
+                named, span = (edge.source, edge.relation, edge.target), (edge.since, edge.until)
+                if named in self.spans or (span != (None, None) and edge.relation not in held):
+                    self.spans.setdefault(named, []).append(span)
             if edge.relation not in held:
                 self._relations[edge.source, edge.target] = (*held, edge.relation)
                 if self._spelled.setdefault(edge.relation.casefold(), edge.relation) != edge.relation:

@@ -708,8 +708,15 @@ class Artifact(Record):
 
 
 class Edge(Record):
-    """A directed, typed edge of the knowledge graph, one line of ``edges.jsonl``."""
+    """A directed, typed edge of the knowledge graph, one line of ``edges.jsonl``.
+
+    ``since`` and ``until`` are the first and the last commit at which it exists, both included, in the repository of
+    its source; without one of them it has always existed, or exists still. One that was removed and came back is two
+    records.
+    """
 
     source: Name
     relation: Name = Field(validation_alias=_names(EDGE, "relation"))
     target: Name
+    since: Name | None = None
+    until: Name | None = None

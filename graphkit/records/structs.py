@@ -237,6 +237,8 @@ class EdgeStruct(Struct, gc=False, forbid_unknown_fields=True):
     source: Name
     relation: Name
     target: Name
+    since: Name | None = None
+    until: Name | None = None
 
 
 def turn_backward_steps(record: QuestionStruct | AnswerStruct) -> None:

@@ -11,10 +11,12 @@ from graphkit.files.assets import command_text, option_text
 from graphkit.files.dataset import Dataset
 from graphkit.files.known_ids import LogCoverage, Meaning, read_known
 from graphkit.files.normal_forms import GoldSpelling, respell
+from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource
 from graphkit.measures.edges import EdgeMeasure
 from graphkit.measures.paths import PathMeasure
 from graphkit.measures.registry import known_measure
+from graphkit.records.commits import CommitGraph
 from graphkit.records.words import counted
 from graphkit.scoring.further_measures import RECORDS, FirstRecords
 
@@ -126,9 +128,17 @@ def known_share(
         known.gold |= gold.ids & ids.keys()
         known.expects_files |= gold.expects_files
     met = LogCoverage(known, {one: one for one in ids}, set(chunks))
+    commits = dataset.commit_graph(Problems("skip")) if graph.spans else CommitGraph()
+    elsewhen = 0
     for answer in looked_at:
         for step in answer.traversal or ():
             held = graph.held(step.source, step.relation, step.target)
+            spans = graph.spans.get((step.source, step.relation or "", step.target))
+            if spans and step.source_commit:
+                repo = commits.places.repo(step.source) or ""
+                sha = commits.meant(repo, step.source_commit).sha
+                if all(commits.within(repo, sha, *span) is False for span in spans):
+                    held, elsewhen = "unknown", elsewhen + 1
             met.count_edge(step.source, step.relation, step.target, held)
 
     def every() -> set[str]:
@@ -139,7 +149,9 @@ def known_share(
         all_records=not more,
         ids=met.known_ids(),
         edges=met.known_edges() if known.has_edges else None,
-        line=_line(met, more) + (f"; {_RESPELLED.format(counted(respelled, 'record'))}" if respelled else ""),
+        line=_line(met, more)
+        + (f"; held only at other commits than they were walked at: {elsewhen}" if elsewhen else "")
+        + (f"; {_RESPELLED.format(counted(respelled, 'record'))}" if respelled else ""),
         meaning=met.meaning(every, FEWEST, _command(dataset, source or RunSource(run_file, run_file))),
     )
 

@@ -597,7 +597,7 @@ def test_a_step_that_no_graph_holds_is_marked() -> None:
     """The knowledge graph lacks y CALLS z and holds the other step."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
     commits = CommitGraph.build([], [])
-    commits.absent = lambda _: frozenset({(Y, "CALLS", Z)})
+    commits.absent = lambda _: frozenset({(0, (Y, "CALLS", Z))})
     spine = spine_of(gold, answer([(X, "CALLS", Y)]), commits=commits)
     assert [step.absent for step in spine.backbone.paths[0].steps] == [False, True]
     assert ["not in the graph" in row for row in _rows(str(fragment(spine, "q")))[1:]] == [False, False, True]

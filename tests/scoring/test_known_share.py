@@ -233,3 +233,18 @@ def test_no_ids(tmp_path: Path) -> None:
     known = graphkit.evaluate(run, on_error="skip").known
     assert known is not None
     assert (known.line, known.meaning) == ("no record holds an id", None)
+
+
+def test_an_edge_is_known_at_some_commits(tmp_path: Path) -> None:
+    """An edge until v1 is in the graph for a walk at v1, and for one that says no commit, but not for one at v2."""
+    held = {"source": "a:x", "relation": "R", "target": "a:y"}
+    commits = [{"repo": "a", "sha": "v1"}, {"repo": "a", "sha": "v2", "parents": ["v1"]}]
+    walks: list[dict[str, Any]] = [{"source_commit": "v1"}, {}, {"source_commit": "v2"}]
+    questions = [{"id": f"q{number}", "question": "Q?", "paths": [[[*held.values()]]]} for number in range(3)]
+    answers = [
+        {"run": "r", "question_id": f"q{number}", "traversal": [held | commit]} for number, commit in enumerate(walks)
+    ]
+    write_jsonl(tmp_path / "edges.jsonl", [held | {"until": "v1"}])
+    found = of_tiny(tmp_path, questions=questions, answers=answers, commits=commits)
+    assert found.edges == {"forward": 2, "reversed": 0, "other": 0, "unknown": 1}
+    assert found.line.endswith("; held only at other commits than they were walked at: 1")

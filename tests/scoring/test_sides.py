@@ -198,3 +198,28 @@ def test_a_tag_that_is_known_later(store: Store, login: Path) -> None:
         )
         for result in both(store, run, ["EdgeRecall"]):
             assert result.rows[0].values == (recall,)
+
+
+def test_gold_that_the_graph_holds_at_one_version(store: Store, tmp_path: Path) -> None:
+    """A person saw auth read sessions at both versions; the graph holds the edge until v1.0.0, so that v2.0.0 lacks it.
+
+    The run walks nothing: of two required edges one was in no graph, by both engines and in every query.
+    """
+    step = {"source": "api:auth.py", "relation": "READS", "target": "db:sessions.sql", "evidence": "manual"}
+    paths = [{"commits": {"api": tag}, "steps": [step]} for tag in ("v1.0.0", "v2.0.0")]
+    question = {"id": "q", "question": "Q?", "paths": paths}
+    commits = [
+        {"repo": "api", "sha": "1" * 40, "tags": ["v1.0.0"]},
+        {"repo": "api", "sha": "2" * 40, "tags": ["v2.0.0"], "parents": ["1" * 40]},
+    ]
+    held = {name: step[name] for name in ("source", "relation", "target")}
+    run = tiny(tmp_path, [question], [{"run": "none", "question_id": "q", "traversal": []}], commits=commits)
+    write_jsonl(tmp_path / "edges.jsonl", [held | {"until": "v1.0.0"}])
+    for result in both(store, run, ["EdgeRecall"]):
+        assert (result.rows[0].values, result.invalid) == ((0.0,), {})
+    at = {"source": "api:auth.py@v2.0.0", "target": "db:sessions.sql@v2.0.0"}
+    row = held | at | {"missed": 1, "required": 1}
+    assert graphkit.file_failures(run, "edges-absent") == [row] == graphkit.failures(store, "none", "edges-absent")
+    assert store.read("MATCH ()-[e:EDGE]->() RETURN e.since AS since, e.until AS until") == [
+        {"since": None, "until": "v1.0.0"}
+    ]

@@ -169,7 +169,12 @@ class DatasetElements:
             ends = (node for edge in some for node in (edge.source, edge.target))
             found = self._name_artifacts(ends)
             for edge in some:
-                properties = {"graph": name, "relation": edge.relation}
+                properties = {
+                    "graph": name,
+                    "relation": edge.relation,
+                    "since": edge.since,
+                    "until": edge.until,
+                }
                 start, end = found[edge.source], found[edge.target]
                 self.elements.relate(("EDGE", "Artifact", "Artifact"), start, end, properties)
             self._count("edges", None, len(some))

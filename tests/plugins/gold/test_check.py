@@ -104,6 +104,47 @@ def test_stale_gold(tmp_path: Path, fields: Row, reason: str) -> None:
     assert result["invalid"] == ["q2"]
 
 
+def test_gold_at_one_of_the_commits_of_a_graph(tmp_path: Path) -> None:
+    """An edge is stale at a commit before `since` or after `until`, of the question or of a path, and not in between.
+
+    The history of a is a1 - a2 - a3, and a9 has a parent that nobody lists. x calls y until a1 and x calls z since a2;
+    it calls w at each commit. Of an edge that states a commit, the graph says nothing at a9.
+    """
+    commits: list[Row] = [
+        {"repo": "a", "sha": "a1"},
+        {"repo": "a", "sha": "a2", "parents": ["a1"]},
+        {"repo": "a", "sha": "a3", "parents": ["a2"], "tags": ["v3"]},
+        {"repo": "a", "sha": "a9", "parents": ["a8"]},
+        {"repo": "b", "sha": "b1"},
+    ]
+    y, z, w = ({"source": "a:m.py#x", "relation": "CALLS", "target": f"a:m.py#{name}"} for name in "yzw")
+    at = {"q0": ("a1", y), "q1": ("v3", y), "q2": ("a1", z), "q3": ("v3", z), "q4": ("a3", w), "q5": ("a9", z)}
+    questions = [
+        question(number, commits={"a": sha, "b": "b1"}, paths=[[[*step.values()]]])
+        for number, (sha, step) in enumerate(at.values())
+    ]
+    # The two sides of q6 are right, those of q7 are the wrong way round: both edges are stale.
+    for number, (first, second) in ((6, (y, z)), (7, (z, y))):
+        sides = [{"commits": {"a": sha}, "steps": [step]} for sha, step in (("a1", first), ("a2", second))]
+        questions.append(question(number, paths=sides))
+    edges: list[Row] = [{**y, "until": "a1"}, {**z, "since": "a2"}, w]
+    artifacts: list[Row] = [{"id": f"a:m.py#{name}", "commit": "a3"} for name in "xyzw"]
+    result = checked(tmp_path, questions, code=1, commits=(*commits,), artifacts=(*artifacts,), edges=(*edges,))
+    found = [one for one in reported(result) if one[0] in ("stale-gold", "undated-edge")]
+    assert found == [
+        *(("stale-gold", "invalid", name) for name in ("q1", "q2", "q7", "q7")),
+        ("undated-edge", "warning", "q5"),
+    ]
+    words = [one["what"] for one in result["findings"] if one["kind"] in ("stale-gold", "undated-edge")]
+    assert words == [
+        "a:m.py#x -CALLS-> a:m.py#y: the knowledge graph holds it until a1, not at the annotated commit a3",
+        *2 * ["a:m.py#x -CALLS-> a:m.py#z: the knowledge graph holds it since a2, not at the annotated commit a1"],
+        "a:m.py#x -CALLS-> a:m.py#y: the knowledge graph holds it until a1, not at the annotated commit a2",
+        "a:m.py#x -CALLS-> a:m.py#z: the knowledge graph holds it since a2; "
+        "the known parents don't tell whether that includes a@a9",
+    ]
+
+
 def test_commit_that_is_not_known(tmp_path: Path) -> None:
     """A commit of the annotation that commits.jsonl does not list is reported; a repository it doesn't list is not.
 

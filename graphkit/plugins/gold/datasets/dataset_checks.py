@@ -17,7 +17,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.files.stale_gold import stale_gold
+from graphkit.files.stale_gold import checked_gold
 from graphkit.measures.text import normalised
 from graphkit.plugins.gold.datasets.criterion_names import blank_criteria, unknown_names
 from graphkit.plugins.gold.datasets.question_rows import refuse_run
@@ -35,7 +35,7 @@ TOLERANCE = 0.1
 
 #: The kinds of findings, in order of display.
 KINDS = (
-    *("record", "unknown-field", "field", "stale-gold", "absence", "unknown-commit", "unknown-name"),
+    *("record", "unknown-field", "field", "stale-gold", "undated-edge", "absence", "unknown-commit", "unknown-name"),
     *("access", "duplicate", "difficulty", "no-room"),
 )
 
@@ -165,8 +165,11 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
     findings += _absent(questions)
     reading = Problems()
     commits = dataset.commit_graph(reading)
-    for name, reasons in stale_gold(dataset, commits, reading, questions).items():
+    gold = checked_gold(dataset, commits, reading, questions)
+    for name, reasons in gold.stale.items():
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
+    for name, reasons in gold.undated.items():
+        findings += [Flaw("undated-edge", "warning", what, name) for what in reasons]
     for invalid, what, of in absence_checks(dataset, questions, reading):
         findings.append(Flaw("absence", "invalid" if invalid else "note", what, of))
     findings += _unknown_commits(questions, commits)
