@@ -11,6 +11,8 @@ from graphkit.errors import InputError
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphkit.plugins.gold.migration import Candidate, GoldChange, Migration
 
 #: The answers to a proposed change.
@@ -90,6 +92,11 @@ def sample(
     unanswerable: bool = option(
         "--unanswerable", "Sample questions without an answer: the knowledge graph proves that there is none."
     ),
+    changed: str | None = option(
+        "--changed A..B",
+        "Sample edges that one of two versions lacks: two graphs of the dataset, or two commits, as in "
+        "api@v1.0.0..v2.0.0.",
+    ),
     decisions: Path = option(
         "--decisions FILE", "Decide in this CSV: write it if it is absent, read it if it is there.", required=True
     ),
@@ -100,25 +107,46 @@ def sample(
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
-    from graphkit.plugins.gold.unanswerable import Sampler, accepted_in, append_questions, write_candidates
+    from graphkit.plugins.gold.changed_edges import ChangedEdge, ChangedEdges, changes_in, write_changes
+    from graphkit.plugins.gold.unanswerable import (
+        AbsenceCandidate,
+        Sampler,
+        accepted_in,
+        append_questions,
+        write_candidates,
+    )
 
-    if not unanswerable:
-        raise InputError("nothing says which questions to sample", where="gold sample", remedy="Add --unanswerable.")
+    if unanswerable == (changed is not None):
+        what = "--unanswerable and --changed exclude each other" if unanswerable else "nothing says what to sample"
+        raise InputError(what, where="gold sample", remedy="Give either --unanswerable or --changed A..B.")
     source, problems = Dataset(dataset), Problems("skip")
     known = {question.id for question in source.every_question()}
     if decisions.exists():
-        accepted, rejected, left = accepted_in(decisions, known)
+        accepted, rejected, left = (accepted_in if unanswerable else changes_in)(decisions, known)
         append_questions(source, accepted)
         text = f"{source.questions_file}: {_questions(len(accepted))} added; {rejected} rejected, {left} undecided"
         present(text, {"added": [one["id"] for one in accepted], "rejected": rejected, "undecided": left})
         return
+    found: Sequence[AbsenceCandidate | ChangedEdge]
     with shown_progress("searching the knowledge graph"):
-        found = Sampler.of(source, problems).candidates(count, seed)
+        if changed is None:
+            found = absent = Sampler.of(source, problems).candidates(count, seed)
+        else:
+            every = ChangedEdges.between(source, changed, problems)
+            found = changes = every.drawn(count, seed)
     print_problems(problems)
-    if not found:
-        what = "the knowledge graph proves nothing absent for the gold paths of the dataset"
-        raise InputError(what, where=str(dataset), remedy="It needs gold paths whose edges the graph holds.")
-    write_candidates(decisions, found, known)
+    if changed is None:
+        if not found:
+            what = "the knowledge graph proves nothing absent for the gold paths of the dataset"
+            raise InputError(what, where=str(dataset), remedy="It needs gold paths whose edges the graph holds.")
+        write_candidates(decisions, absent, known)
+    else:
+        if every.undated:
+            them = "it" if every.undated == 1 else "them"
+            say(f"note: {counted(every.undated, 'edge')} left out: the known parents of commits don't date {them}")
+        if not found:
+            raise InputError(f"no edge is known to exist at one version of {changed} only", where=str(dataset))
+        write_changes(decisions, changes, known)
     kinds = ", ".join(
         f"{sum(one.kind == kind for one in found)} {kind}" for kind in dict.fromkeys(o.kind for o in found)
     )

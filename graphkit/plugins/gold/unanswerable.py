@@ -14,20 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphkit.errors import InputError
-from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.files.tables import meant, read_table, write_table
 from graphkit.plugins.gold.graph_search import LoadedGraph, load_graphs
 from graphkit.plugins.gold.question_file import QuestionLines
+from graphkit.plugins.gold.sheets import decided, write_sheet
 from graphkit.records.structs import GoldPathStruct, QuestionStruct, StepStruct
 from graphkit.records.words import counted
 
 #: The columns of a sheet: a person fills in the last one, and may put the question better.
 COLUMNS = ("question_id", "question", "why_not", "source", "relation", "target", "stack", "proof", "decision")
-
-#: What a person may decide, as it may be typed.
-DECISIONS = {"a": True, "accept": True, "r": False, "reject": False}
 
 #: How many other ends are tried for one path, or edge, before the next one is taken.
 TRIED = 50
@@ -186,15 +182,10 @@ def write_candidates(path: Path, candidates: Sequence[AbsenceCandidate], taken: 
 
     ``taken`` are the ids of questions that there are. Raise InputError if the file can't be written.
     """
-    rows, number = [], 0
-    for one in candidates:
-        while (name := f"unanswerable-{(number := number + 1)}") in taken:
-            pass
-        edge = one.absent or ("", "", "")
-        cells = (name, one.question, one.why_not, *edge, one.stack or "", one.proof, "")
-        rows.append(dict(zip(COLUMNS, cells, strict=True)))
-    with written(path) as temporary:
-        write_table(temporary, COLUMNS, rows)
+    rows = [
+        (one.question, one.why_not, *(one.absent or ("", "", "")), one.stack or "", one.proof) for one in candidates
+    ]
+    write_sheet(path, COLUMNS, rows, "unanswerable", taken)
 
 
 def accepted_in(path: Path, known: set[str]) -> tuple[list[dict[str, Any]], int, int]:
@@ -208,23 +199,11 @@ def accepted_in(path: Path, known: set[str]) -> tuple[list[dict[str, Any]], int,
         A column is missing, a decision isn't understood, or an accepted question is blank.
     """
     found: list[dict[str, Any]] = []
-    rejected = undecided = 0
-    for number, row in read_table(path):
-        where = f"{path}:{number}"
-        if missing := [name for name in COLUMNS if name not in row]:
-            remedy = f"A sheet has the columns {', '.join(COLUMNS)}."
-            raise InputError(f"the column {missing[0]!r} is missing", where=where, remedy=remedy)
-        cells = {name: meant(row[name]).strip() for name in COLUMNS}
-        line, name = cells["decision"].casefold(), cells["question_id"]
-        if line and line not in DECISIONS:
-            raise InputError(f"{cells['decision']!r} is no decision", where=where, remedy="Decide by accept or reject.")
-        rejected += DECISIONS.get(line) is False
-        undecided += not line
-        if not DECISIONS.get(line) or name in known:
-            continue
+    accepted, rejected, undecided = decided(path, COLUMNS, known)
+    for cells in accepted:
         edge = [cells["source"], cells["relation"] or None, cells["target"]]
         question = {
-            "id": name,
+            "id": cells["question_id"],
             "question": cells["question"],
             **({"stack": cells["stack"]} if cells["stack"] else {}),
             "answerable": False,
