@@ -55,6 +55,7 @@ def import_graph(
     ),
     graph: str = option("--graph NAME", "Name the graph, if the dataset has several.", default=""),
     replace: bool = option("--replace", "Replace the files of a graph of this name."),
+    merge: bool = option("--merge", "Add an export of another --commit: edges say since and until when they exist."),
 ) -> None:
     """Make the artifacts and edges of a dataset from your own graph: in Neo4j, GraphML, node-link JSON or CSV."""
     from graphkit.plugins.graphs.graph_importer import import_graph
@@ -65,6 +66,7 @@ def import_graph(
         **source.keywords(),
         graph=graph,
         replace=replace,
+        merge=merge,
         **nodes.keywords(),
     )
     lines = [*made.summary, f"{made.artifacts_file}, {made.edges_file}"]

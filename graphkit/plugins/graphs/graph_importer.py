@@ -23,6 +23,7 @@ from graphkit.imports.names import Names, id_sources
 from graphkit.plugins.graphs.graph_files import Columns, GraphTable, edges_of_row, format_of, read_file
 from graphkit.plugins.graphs.graph_records import NO_PARTS, GraphOptions, GraphRecords
 from graphkit.plugins.graphs.graph_report import GraphReport
+from graphkit.plugins.graphs.merged_graphs import MergedGraph
 from graphkit.plugins.graphs.repository_sources import RepositorySource
 from graphkit.records.graph_parts import GraphEdge, GraphNode
 from graphkit.records.words import counted
@@ -55,6 +56,9 @@ class GraphImportOptions:
         Where repositories come from (see :class:`graphkit.plugins.graphs.repository_sources.RepositorySource`).
     replace
         Replace the files of an existing knowledge graph.
+    merge
+        Merge the graph into the existing one, which was read at other commits: edges that differ say since or until
+        which commit they exist.
     allow_load_csv
         Let the query reach beyond the graph by LOAD CSV or plug-ins, see :meth:`Store.query_readonly`.
     """
@@ -73,6 +77,7 @@ class GraphImportOptions:
     commits: Mapping[str, str] | None = None
     repo_from: str | None = None
     replace: bool = False
+    merge: bool = False
     allow_load_csv: bool = False
 
 
@@ -124,7 +129,13 @@ def import_graph(
     _check_source(paths, chosen.uri, chosen.query)
     source = Dataset.of(dataset, questions=False)
     graph = storable_name(chosen.graph, "the graph's name")
-    targets = _targets(source, graph, chosen.replace)
+    if chosen.merge and chosen.replace:
+        raise InputError("--merge and --replace exclude each other", remedy="Give only one of them.")
+    targets = _targets(source, graph, chosen.replace or chosen.merge)
+    merged = MergedGraph(source, targets, chosen.commits or {}) if chosen.merge else None
+    if merged is not None and not all(path.exists() for path in targets.values()):
+        remedy = "Import the first export without --merge."
+        raise InputError("there is no graph with artifacts and edges to merge with", where="--merge", remedy=remedy)
     given = [*paths, *([Path(chosen.ids)] if isinstance(chosen.ids, str | Path) else [])]
     for which, target in targets.items():
         # Replacing the dataset's own graph was requested, whatever its form: only the inputs are protected.
@@ -146,17 +157,25 @@ def import_graph(
         together(),
         written(targets["artifacts"]) as artifacts_path,
         written(targets["edges"]) as edges_path,
-        create_binary(artifacts_path) as artifacts,
-        create_binary(edges_path) as edges,
     ):
-        streams = {"artifacts": artifacts, "edges": edges}
-        for which, line in records.lines(parts, keys_are_names=chosen.uri is None):
-            streams[which].write(line + b"\n")
+        with create_binary(artifacts_path) as artifacts, create_binary(edges_path) as edges:
+            streams = {"artifacts": artifacts, "edges": edges}
+            for which, line in records.lines(parts, keys_are_names=chosen.uri is None):
+                streams[which].write(line + b"\n")
+        if merged is not None:
+            merged.merge(artifacts_path, edges_path)
     if repositories.setting is not None:
         set_repositories(source.folder, repositories.setting)
     figures = {"files": {which: str(path) for which, path in targets.items()}, **report.as_json()}
+    if merged is not None:
+        figures["merged"] = {"both": merged.kept, "until": merged.ended, "since": merged.begun}
     return ImportedGraph(
-        report.artifacts, report.edges, targets["artifacts"], targets["edges"], report.lines(), figures
+        report.artifacts,
+        report.edges,
+        targets["artifacts"],
+        targets["edges"],
+        [*report.lines(), *(merged.lines() if merged is not None else ())],
+        figures,
     )
 
 
