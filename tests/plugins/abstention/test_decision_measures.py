@@ -136,7 +136,7 @@ def test_made_up_edges_count(tmp_path: Path, empty_store: Store) -> None:
             {"engine": "cypher", "store": empty_store},
             {"out": tmp_path / "out" / run.parent.parent.name},
         ):
-            found = graphkit.evaluate(run, measures=("InventedEdges",), **more)  # type: ignore[arg-type]
+            found = graphkit.evaluate(run, measures=("InventedEdges",), **more)
             assert {row.question: row.values[0] for row in found.rows} == expected, more
 
 
