@@ -283,6 +283,9 @@ def _pinned(
             continue
         question = result.file.questions[number]
         pin = {**stacks.get(question.stack or "", {}), **question.commits}.get(repo)
+        if any(repo in path.commits for path in question.paths):
+            result.skip(number, f"a path of it is about a commit of {repo} of its own: correct it by hand")
+            continue
         if pin is None:
             result.skip(number, f"it isn't pinned in {repo}: the commit of its annotation is unknown")
             continue

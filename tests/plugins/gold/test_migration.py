@@ -232,6 +232,11 @@ def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
     names = ("web:src/auth.py", "api:x")
     questions = [
         {**question(first, *names), "id": "unpinned", "commits": {}},
+        {
+            **question(first, *names),
+            "id": "sided",
+            "paths": [{"commits": {"web": first}, "steps": [[names[0], "R", names[1]]]}],
+        },
         {**question(newer, *names), "id": "newer"},
         {**question(aside, *names), "id": "aside"},
         {**question(target, "web:src/b.py", "api:x"), "id": "there"},
@@ -242,6 +247,7 @@ def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
     ]
     one = found(data(tmp_path, *questions, compatibility=[{"id": "s", "commits": {"web": first}}]), web)
     assert one.skipped == {
+        "sided": ["a path of it is about a commit of web of its own: correct it by hand"],
         "unpinned": ["it isn't pinned in web: the commit of its annotation is unknown"],
         "newer": [f"web is pinned to {newer[:10]}, which is newer than {target[:10]}"],
     }
