@@ -16,9 +16,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Discriminator,
     Field,
-    Tag,
     model_validator,
 )
 from pydantic.types import StrictBool, StrictStr
@@ -667,11 +665,6 @@ class Compatibility(Record):
 ByName = Annotated[dict[Literal["id", "repository", "relation"], Name], Field(min_length=1, max_length=1)]
 #: A pattern of access.
 Pattern = Annotated[Name | ByName, wanted("a text, or an object that names one id, repository or relation,")]
-
-Pattern = Annotated[
-    Annotated[Name, Tag("text")] | Annotated[ByName, Tag("object")],
-    Discriminator(lambda given: "object" if isinstance(given, Mapping) else "text"),
-]
 
 
 class AccessRule(Record):

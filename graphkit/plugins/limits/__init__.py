@@ -1,4 +1,1 @@
 """Limits: on the cost, the number and the time of a run's calls, and gates on percentiles."""
-
-#: The plug-ins that it imports.
-NEEDS = ("systems",)
