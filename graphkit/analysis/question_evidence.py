@@ -209,7 +209,7 @@ def _case(run: str, row: Row, commits: CommitGraph) -> Case:
         ],
         error=row["error"],
         # The graph holds what was read of the words of an answer to a question without one.
-        abstained=row["declined"] if row["answerable"] is False else row["abstained"],
+        abstained=row["declined"],
     )
     return Case(question, answer if row["answered"] else None, commits)
 

@@ -229,7 +229,7 @@ COMMANDS: dict[Words, Command] = {
     ("gold", "propose"): Command(
         {"dataset": DATASET, "--decisions": "decisions.csv"}, more=("-q", "q1", "-p", "MATCH p = (a)-[:EDGE]->(b)")
     ),
-    ("gold", "sample"): Command({"dataset": DATASET, "--decisions": "decisions.csv"}, more=("--unanswerable",)),
+    ("gold", "sample"): Command({"dataset": DATASET, "--decisions": "drafts.csv"}, more=("--unanswerable",)),
     ("gold", "migrate"): Command({"dataset": DATASET}, more=("--repo", "a=clone", "--yes")),
 }
 
