@@ -112,7 +112,7 @@ class RunOnFiles:
 
     @property
     def keeping(self) -> str:
-        """How to get the failures that only the graph gives."""
+        """A sentence on how to get the failures that only the graph gives."""
         keeping = command_text("evaluate", self.file, options=dataset_option(self.file, self.dataset.folder))
         return f"`{keeping}` keeps the run there; then name it: {self.run}"
 

@@ -393,7 +393,7 @@ class RecordReader(Generic[S]):
 
     @cached_property
     def walks(self) -> Mapping[str, list[TraversalStepStruct]]:
-        """What earlier turns walked, by the follow-up; the first call reads the file, if the dataset has sessions."""
+        """The edges that earlier turns walked, by the follow-up; the first use reads the file if it has sessions."""
         questions = self._questions_file() if self.sessions and self.path.is_file() else None
         if questions is None or not questions.is_file() or not has_turns(questions):
             return {}

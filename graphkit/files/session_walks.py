@@ -1,4 +1,4 @@
-"""What earlier turns of a session walked, for follow-ups whose records don't state it."""
+"""The edges that earlier turns of a session walked, for follow-ups whose records don't state them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the principals of a dataset may read, as links in the graph."""
+"""Links in the graph from the principals of a dataset to the nodes that they may read."""
 
 from __future__ import annotations
 

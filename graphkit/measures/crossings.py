@@ -1,4 +1,4 @@
-"""What a record holds that the principal of its question may not read, and where it stands there."""
+"""The places in a record that the principal of its question may not read."""
 
 from __future__ import annotations
 

@@ -668,7 +668,7 @@ Pattern = Annotated[Name | ByName, wanted("a text, or an object that names one i
 
 
 class AccessRule(Record):
-    """What a principal may read, one line of ``access.jsonl``.
+    """The rule on what a principal may read, one line of ``access.jsonl``.
 
     A node may be read if an allowed pattern matches its id or its repository, and no denied one does. A text is a
     pattern of ids, ``{"repository": PATTERN}`` one of repositories, and ``{"relation": PATTERN}`` one of relations. All

@@ -81,7 +81,7 @@ class RelationCounts:
 
     @property
     def sentences(self) -> list[str]:
-        """What was compared without a relation, a direction, or a commit; empty if nothing was."""
+        """Sentences on the edges compared without a relation, a direction or a commit; empty if there are none."""
         found = [self.sentence] if self.without else []
         if self.directionless:
             lost = counted(self.directionless, "edge")

@@ -66,7 +66,7 @@ class ShardContext:
 
     @cached_property
     def walks(self) -> Mapping[str, list[TraversalStepStruct]]:
-        """What earlier turns walked, by the follow-up: the whole run is read when the first record needs it."""
+        """The edges that earlier turns walked, by the follow-up; the first use reads the whole run."""
         reader = _ShardReader(self, AnswerStruct, sessions=False)
         reader.problems = Problems("skip")
 
@@ -265,7 +265,7 @@ class _ShardReader(RecordReader[S]):
 
     @cached_property
     def walks(self) -> Mapping[str, list[TraversalStepStruct]]:
-        """What earlier turns walked in the whole run, by the follow-up."""
+        """The edges that earlier turns walked in the whole run, by the follow-up."""
         return self.context.walks if self.sessions else {}
 
     def lists(self) -> ThreeTexts:

@@ -42,7 +42,7 @@ class CurvePoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AbstentionFigures:
-    """What a run declined, and how its risk grows with its coverage.
+    """The questions that a run declined, and the risk of its answers by their coverage.
 
     Attributes
     ----------

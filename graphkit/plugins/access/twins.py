@@ -38,7 +38,7 @@ Outcome = Literal["same", "influence", "chance"]
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """What became of a question of one system over both graphs.
+    """The outcome of one question of one system over both graphs.
 
     Attributes
     ----------

@@ -149,7 +149,7 @@ class RunMeans:
 
     @property
     def correction_of_verdict(self) -> str:
-        """What the p-values of the measure that decides are corrected over, in words."""
+        """The comparisons over which the p-values of the deciding measure are corrected, in words."""
         return self.correction if self.any_pair.primary is None else self._pairs_of_runs
 
     @property

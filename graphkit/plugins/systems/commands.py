@@ -75,7 +75,7 @@ class TryOptions:
 
 
 class RunExtras(Protocol):
-    """What a plug-in adds to a run, with its options (entry points of ``graphkit.options.run``)."""
+    """An addition of a plug-in to a run, with its options (entry points of ``graphkit.options.run``)."""
 
     def instead(self, session: Session, repeat: int | None) -> bool:
         """Do what the options ask for in place of a run; return whether they ask for that.
@@ -135,7 +135,7 @@ def run(
 
     from graphkit.files.dataset import Dataset
     from graphkit.plugins.systems.importing import load_system, repeated, unique
-    from graphkit.plugins.systems.session import Session, plan, require_answers
+    from graphkit.plugins.systems.session import Session, plan
     from graphkit.scoring.chosen_questions import ChosenQuestions
 
     systems, conditions = what.system or [], what.condition or []
@@ -165,6 +165,13 @@ def run(
     print_problems(problems)
     sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
     present(lambda: _show(summaries, planned, drawn), *({**one.as_json(), "sample": sample} for one in summaries))
+    _end(done, session, summaries)
+
+
+def _end(done: bool, session: Session, summaries: Sequence[RunSummary]) -> None:
+    """Exit with the code of a run that was interrupted, that a limit stopped, or that has no answer; else return."""
+    from graphkit.plugins.systems.session import require_answers
+
     if not done:
         say("stopped: the answers so far are kept; run the same command again to continue")
         raise typer.Exit(INTERRUPTED)

@@ -165,7 +165,7 @@ class SheetOptions:
 
 @dataclass(frozen=True)
 class PooledOptions:
-    """What is pooled."""
+    """Options that select the chunks to pool."""
 
     runs: list[Path] = argument("RUN.jsonl...", "Pool the retrieved chunks of these runs.")
     dataset: Path | None = DATASET

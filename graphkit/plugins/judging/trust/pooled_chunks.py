@@ -24,7 +24,7 @@ MOST_NEIGHBOURS = 20
 
 @dataclass(frozen=True)
 class PoolSize:
-    """What a pool holds, so that each figure over it says over what.
+    """The size and the parts of a pool, which each figure over it names.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Pool:
 
     @property
     def size(self) -> PoolSize:
-        """What the pool holds, of one run."""
+        """The size of the pool, counted as that of one run."""
         return PoolSize(
             runs=1,
             depth=self.depth,

@@ -216,7 +216,7 @@ class PoolToJudge:
 
     @property
     def size(self) -> PoolSize:
-        """What the pool holds."""
+        """The size of the pool over all runs."""
         return replace(self.pool.size, runs=len(self.runs))
 
     def file_of(self, judge: JudgeOptions) -> Path:
