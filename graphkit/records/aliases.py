@@ -87,6 +87,11 @@ TOOL_CALL: Spellings = {
     "result": ("output",),
 }
 
+GRAPH_QUERY: Spellings = {
+    "cypher": ("query", "statement"),
+    "parameters": ("params",),
+}
+
 EDGE: Spellings = {"relation": ("type", "label")}
 
 

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic.types import StrictBool, StrictStr
 
-from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, CODE_TEST, EDGE, QUESTION, TOOL_CALL, Spellings
+from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, CODE_TEST, EDGE, GRAPH_QUERY, QUESTION, TOOL_CALL, Spellings
 from graphkit.records.arguments import arguments_of_text, checked_arguments
 from graphkit.records.fields import (
     Amount,
@@ -289,6 +289,17 @@ GoldAnswer = Annotated[
 ]
 
 
+def _texts(value: Any) -> Any:
+    """Read one text as a list of it, and null as none."""
+    return [value] if isinstance(value, str) else _listed(value)
+
+
+#: Queries of which each finds the gold paths: one text, or a list of alternatives.
+GoldCypher = Annotated[
+    tuple[Text, ...], BeforeValidator(_texts, json_schema_input_type=StrictStr | list[StrictStr] | None)
+]
+
+
 class Question(Record):
     """A question with its gold annotation, one line of ``questions.jsonl``.
 
@@ -338,6 +349,9 @@ class Question(Record):
         Who asks; a row of ``access.jsonl`` says what it may read.
     withheld
         Gold paths that the principal may not read: shown, and never scored. Reading a dataset moves them here.
+    gold_cypher
+        A Cypher query that finds the answer in the knowledge graph, or several of which each does. Its pattern is the
+        gold path; ``graphkit cypher`` writes it out.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -381,6 +395,7 @@ class Question(Record):
     absent: Absent = ()
     principal: Label | None = None
     withheld: GoldPaths = ()
+    gold_cypher: GoldCypher = ()
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:
@@ -518,6 +533,34 @@ class ToolCall(Record):
     seen: tuple[Id, ...] | None = None
 
 
+ErrorText = Annotated[
+    StrictStr | None, BeforeValidator(error_text, json_schema_input_type=StrictStr | ErrorForm | None)
+]
+
+
+class GraphQuery(Record):
+    """A Cypher query that a system wrote and sent to its graph.
+
+    Attributes
+    ----------
+    cypher
+        Its text, as the system sent it.
+    parameters
+        The values of its parameters by name.
+    columns, rows
+        Its result: the names of the columns, and a list of values, or an object by column, for each row. Null if they
+        weren't logged.
+    error
+        The database's message, if it refused the query.
+    """
+
+    cypher: StrictStr = Field(validation_alias=_names(GRAPH_QUERY, "cypher"))
+    parameters: dict[StrictStr, Any] = Field(default_factory=dict, validation_alias=_names(GRAPH_QUERY, "parameters"))
+    columns: tuple[StrictStr, ...] | None = None
+    rows: tuple[list[Any] | dict[StrictStr, Any], ...] | None = None
+    error: ErrorText = None
+
+
 class ToolCallForm(ToolCall):
     """The further fields of a call in the form of chat completions."""
 
@@ -542,9 +585,6 @@ ToolCalls = Annotated[
     tuple[ToolCall, ...] | None,
     BeforeValidator(tool_calls, json_schema_input_type=list[Name | ToolCall | FunctionCallForm] | None),
 ]
-ErrorText = Annotated[
-    StrictStr | None, BeforeValidator(error_text, json_schema_input_type=StrictStr | ErrorForm | None)
-]
 
 
 class Answer(Record):
@@ -559,7 +599,8 @@ class Answer(Record):
     ``walked_before`` are the edges that the earlier turns of the question's session walked, each with its turn as
     ``path``; absent or null if a turn's are unknown. ``graphkit run`` and ``graphkit import`` write them.
     ``abstained`` says whether the system declined to answer, and ``confidence`` how sure it was, on any scale.
-    ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't follow from
+    ``queries`` are the Cypher queries that the system wrote, in order; ``graphkit cypher`` makes their patterns the
+    traversal. ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't follow from
     ``retrieved``. An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields of the
     record as an object. ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the
     model's response in the system's traces, to which ``export`` attaches scores.
@@ -593,6 +634,7 @@ class Answer(Record):
     failed_at: StrictStr | None = None
     tool_calls: ToolCalls = Field(default=None, validation_alias=_names(ANSWER, "tool_calls"))
     doubts: tuple[Label, ...] = ()
+    queries: tuple[GraphQuery, ...] | None = None
     rankings: dict[Literal["file", "module", "symbol"], tuple[Id, ...]] = Field(default_factory=dict)
     trace_id: Label | None = None
     span_id: Label | None = None

@@ -141,6 +141,7 @@ class QuestionStruct(Struct, gc=False):
     absent: list[StepStruct] = []
     principal: Label | None = None
     withheld: list[GoldPathStruct] = []
+    gold_cypher: list[Text] = []
 
     def __post_init__(self) -> None:
         if self.turn is not None or self.paths or self.criteria or self.answerable is False or self.why_not:
@@ -187,6 +188,16 @@ class ToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):
         checked_arguments(self.arguments)
 
 
+class GraphQueryStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """Twin of :class:`graphkit.records.models.GraphQuery`."""
+
+    cypher: str
+    parameters: dict[str, Any] = {}
+    columns: list[str] | None = None
+    rows: list[list[Any] | dict[str, Any]] | None = None
+    error: str | None = None
+
+
 class AnswerStruct(Struct, gc=False):
     """Twin of :class:`graphkit.records.models.Answer`."""
 
@@ -211,6 +222,7 @@ class AnswerStruct(Struct, gc=False):
     failed_at: str | None = None
     tool_calls: list[ToolCallStruct] | None = None
     doubts: list[Label] = []
+    queries: list[GraphQueryStruct] | None = None
     rankings: dict[Literal["file", "module", "symbol"], list[Name]] = {}
     trace_id: Label | None = None
     span_id: Label | None = None
