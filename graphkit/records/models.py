@@ -600,10 +600,10 @@ class Answer(Record):
     ``path``; absent or null if a turn's are unknown. ``graphkit run`` and ``graphkit import`` write them.
     ``abstained`` says whether the system declined to answer, and ``confidence`` how sure it was, on any scale.
     ``queries`` are the Cypher queries that the system wrote, in order; ``graphkit cypher`` makes their patterns the
-    traversal. ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't follow from
-    ``retrieved``. An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields of the
-    record as an object. ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the
-    model's response in the system's traces, to which ``export`` attaches scores.
+    traversal. ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't
+    follow from ``retrieved``. An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields
+    of the record as an object. ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and
+    the model's response in the system's traces, to which ``export`` attaches scores.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {

@@ -1,1 +1,1 @@
-"""Cypher as a walk: the queries that a system generates run over the graph, and what their patterns bind is its walk."""
+"""Cypher as a walk: a system's queries run over the graph, and what their patterns bind is its traversal."""
