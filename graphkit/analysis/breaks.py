@@ -10,6 +10,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, Otherwise, walked_otherwise
 from graphkit.measures.missed import counted_paths
 from graphkit.measures.paths import Divergence, divergence_at, first_divergences
+from graphkit.measures.sided_case import sided
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def breaks_of(case: Case) -> tuple[Break, ...]:
     """Return where the paths that count broke, in the order of the gold paths; nothing without a traversal."""
     if not case.walk_logged:
         return ()
-    case = case.sided
+    case = sided(case)
     lost = [(case.gold.index(path.gold), missed[0]) for path in counted_paths(case, False) if (missed := path.missed)]
     if not lost:
         return ()

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, contained
 from graphkit.measures.missed import counted_paths
+from graphkit.measures.sided_case import sided
 from graphkit.records.ids import Places
 from graphkit.records.words import counted
 
@@ -164,7 +165,7 @@ class BrokenEdges:
 
 def question_edges(case: Case) -> QuestionEdges:
     """Count the required edges of a question, each once, by boundary, relation, edge and node."""
-    case = case.sided
+    case = sided(case)
     across, paths = counted_paths(case, boundaries=True), counted_paths(case, boundaries=False)
     walked = {edge for path in (*across, *paths) for edge in path.walked}
     edges = {edge for path in paths for edge in path.required}

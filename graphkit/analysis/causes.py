@@ -16,6 +16,7 @@ from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, contained, walked_otherwise
 from graphkit.measures.missed import counted_paths
 from graphkit.measures.paths import followed
+from graphkit.measures.sided_case import sided
 from graphkit.records.commits import is_whole
 from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted, in_backticks, short_shas
@@ -107,7 +108,7 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
         return (unscored,)
     if case.question.answerable is False:
         return () if case.declined is not False else (_answered(case, room),)
-    case = case.sided
+    case = sided(case)
     breaks = breaks_of(case)
     if not breaks:
         other = _elsewhere(case, room, undirected) or _declined(case, undirected)
@@ -143,7 +144,7 @@ def whole_walk(case: Case, undirected: bool = False, named: bool = False) -> str
     if case.question.answerable is False and case.declined is not None:
         edges = f"; it walked {counted(len(case.walked), 'edge')} before" if case.declined and case.walked else ""
         return f"{RIGHTLY_DECLINED}{edges}" if case.declined else NO_ANSWER_TO_GIVE
-    case = case.sided
+    case = sided(case)
     paths = [path for path in counted_paths(case, boundaries=False) if path.required]
     if not paths:
         return NO_STEP if case.gold else NO_PATH

@@ -31,6 +31,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, Otherwise, walked_otherwise
 from graphkit.measures.missed import counted_paths
 from graphkit.measures.paths import first_divergences
+from graphkit.measures.sided_case import sided
 from graphkit.records.notebook_html import block
 from graphkit.records.scores import EXECUTION, RUBRIC_GRADE
 from graphkit.records.words import counted, quoted, short_shas
@@ -308,7 +309,7 @@ class _LostEdge:
     """The missed gold edge that an explanation is about, and what the walk did there."""
 
     def __init__(self, evidence: QuestionEvidence, cause: Cause | None) -> None:
-        self._evidence, self._case = evidence, evidence.case.sided
+        self._evidence, self._case = evidence, sided(evidence.case)
         self.edge: Edge | None = cause.edge if cause is not None else None
         self.elsewhere = cause is not None and cause.kind == "another version" and self.edge is None
         breaks = breaks_of(self._case) if self.edge is not None else ()
@@ -376,7 +377,7 @@ def _wrong(evidence: QuestionEvidence, place: _LostEdge) -> list[str]:
 
 def _mixed(evidence: QuestionEvidence) -> list[str]:
     """Return the traversed edges between two versions of a question that is about several."""
-    steps = evidence.case.sided.mixed
+    steps = sided(evidence.case).mixed
     rows = [{name: getattr(step, name) for name in step.__struct_fields__} for step in steps]
     return [sentence(MIXED, row) for row in rows]
 
@@ -390,7 +391,7 @@ def _wrong_beside_the_walk(evidence: QuestionEvidence) -> list[str]:
         parts.append(f"{missing} of {files} {_be(missing)} not among the files of the record")
     if pairs := len(evidence.conflicts):
         parts.append(f"{counted(pairs, 'pair')} of conflicting commits")
-    if mixed := len(evidence.case.sided.mixed):
+    if mixed := len(sided(evidence.case).mixed):
         parts.append(f"{counted(mixed, 'edge')} from one version into another")
     if over := len(evidence.violations):
         parts.append(f"{counted(over, 'place')} that the principal may not read")

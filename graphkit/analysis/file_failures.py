@@ -28,6 +28,7 @@ from graphkit.measures.crossings import crossing_rows, leak_rows
 from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges, missed_passages
 from graphkit.measures.outcome import Decision, grade_of
 from graphkit.measures.paths import first_divergences
+from graphkit.measures.sided_case import sided
 from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.scores import AboutAnswer, Score, answer_hash
@@ -283,7 +284,7 @@ def _turns(case: Case) -> Iterable[Row]:
 
 def _mixed_edges(case: Case) -> Iterable[Row]:
     columns = ("source", "source_commit", "relation", "target", "target_commit")
-    rows = [{name: getattr(step, name) for name in columns} for step in case.sided.mixed]
+    rows = [{name: getattr(step, name) for name in columns} for step in sided(case).mixed]
     return sorted(rows, key=lambda row: [row[name] or "" for name in ("source", "relation", "target", *columns[1::3])])
 
 

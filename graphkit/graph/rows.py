@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from graphkit.graph import schema_version
-from graphkit.measures.case import Case, Gold, SidedCase
+from graphkit.measures.case import Case, Gold
+from graphkit.measures.sided_case import SidedCase, at_sides
 from graphkit.measures.sides import Side
 from graphkit.measures.text import last_component
 from graphkit.records.access_rules import AccessRules
@@ -161,7 +162,7 @@ def question_row(
 ) -> dict[str, Any]:
     """Return the row of a question with its gold paths and their steps; ``invalid`` is the reason for stale gold."""
     case = Case(question, None, commits)
-    sided = case.at_sides
+    sided = at_sides(case)
     pins = sorted(case.own_pins.items())
     gains = {node: float(gain) for node, gain in question.relevant.items() if gain > 0}
     relevant = sorted(gains, key=lambda node: (-gains[node], node))
@@ -269,7 +270,7 @@ def sided_walks(case: Case, dataset: str) -> list[dict[str, Any]]:
     Its steps stand there once for each side on which it is compared, one comparison behind the other from ``at_starts``
     on. At a gate the names are those of ``gate_sources`` and ``gate_targets``, if they differ.
     """
-    sided = case.at_sides
+    sided = at_sides(case)
     if sided is None:
         return []
     rows: list[dict[str, Any]] = [{"at_starts": [], "steps": []} for _ in case.walks]
@@ -277,10 +278,7 @@ def sided_walks(case: Case, dataset: str) -> list[dict[str, Any]]:
         rows[index]["at_starts"].append(len(rows[index]["steps"]))
         rows[index]["steps"] += edges
     for row, walk in zip(rows, case.walks, strict=True):
-        edges, bare = (
-            row.pop("steps"),
-            [step is not other for step, other in zip(walk, sided.stated(walk), strict=True)],
-        )
+        edges, bare = row.pop("steps"), [sided.is_bare(step) for step in walk]
         plain = [(step.source, step.target) for step in walk] * len(row["at_starts"])
         at_gates = [
             ends if unstated else (edge[0], edge[2])

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
+from graphkit.measures.sided_case import sided
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_CHUNK, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import UNKNOWN_COMMIT, Fit, Version
 
@@ -59,7 +60,7 @@ class Coherence(Measure):
         return {"mixed": [*known, UNKNOWN_COMMIT] if len(known) < len(rules) else known}
 
     def value(self, case: Case) -> float | Unscored:
-        case = case.sided
+        case = sided(case)
         unscored = _unscored(case)
         if unscored is not None:
             return unscored
@@ -82,7 +83,7 @@ def _unscored(case: Case) -> Unscored | None:
 
 def is_judged(case: Case) -> bool:
     """Return whether the commits of a question's chunks can be judged: ``Coherence`` is scored on it."""
-    return _unscored(case.sided) is None
+    return _unscored(sided(case)) is None
 
 
 def _unversioned(case: Case) -> Unscored:
@@ -102,7 +103,7 @@ def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
     If gold paths have commits of their own, the two share a side.
     """
     found = []
-    case = case.sided
+    case = sided(case)
     counts = Counter(case.versions)
     for version, count in counts.items():
         if count > 1 and (fit := case.fit(version, version)) is not None:
@@ -137,7 +138,7 @@ class Incoherent(Measure):
     needs_commits = True
 
     def value(self, case: Case) -> float | Unscored:
-        case = case.sided
+        case = sided(case)
         if not case.touched:
             return _unversioned(case)
         if not case.commits:
@@ -150,8 +151,9 @@ class Incoherent(Measure):
 class OffPin(Measure):
     """1 if a commit retrieved or traversed differs from the question's pins, else 0.
 
-    Pins are the commits of the question's stack and the question's own, and those of gold paths with commits of their
-    own. A repository without a pin counts as off pin.
+    Pins are the commits of the question's stack and the question's own. A repository without a pin counts as off pin.
+    If gold paths have commits of their own, it is 1 for a commit that fits no side (the commits of a path, else those
+    of the question), and a side fits each commit of a repository that it doesn't pin.
     Where all known commits are right and a retrieved chunk has none, the question is not scored.
     """
 
@@ -169,11 +171,9 @@ class OffPin(Measure):
     needs_commits = True
 
     def value(self, case: Case) -> float | Unscored:
-        case = case.sided
+        case = sided(case)
         if not case.pinned:
             return Unscored(NO_PIN, of_question=True)
         if not case.touched:
             return _unversioned(case)
-        if not case.touched <= case.pinned:
-            return 1.0
-        return _if_all_known(case)
+        return 1.0 if case.off_pin else _if_all_known(case)

@@ -9,6 +9,7 @@ from typing import ClassVar
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, as_compared, best_alternative, best_alternatives, contained
+from graphkit.measures.sided_case import sided
 from graphkit.measures.unscored import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL, NOTHING_TRAVERSED, Unscored
 
 NO_PATH = "no gold path"
@@ -39,7 +40,7 @@ class EdgeMeasure(Measure):
         """Return the names of the gold paths whose edges the measure requires: of alternatives, the one that counts."""
         if not case.walk_logged:
             return {}
-        case = case.at_sides or case
+        case = sided(case)
         items, matched = _compared(case, self.relation, self.boundary, getattr(self, "static", False), self.directed)
         if len(case.gold) == 1:  # as in most questions
             return {"paths": [case.path_name(case.gold[0])] if items(case.gold[0]) else []}
@@ -59,7 +60,7 @@ def edge_recall(
     case: Case, relation: bool, boundary: bool, static: bool = False, directed: bool = True
 ) -> tuple[int, int]:
     """Return (found, required): the required gold edges, each once, and how many of them the traversal contains."""
-    case = case.at_sides or case
+    case = sided(case)
     if relation and directed and not static and case.plain:
         if boundary:
             return len(case.common_boundary), len(case.gold_boundary)
@@ -87,7 +88,7 @@ def _compared(
 
 def _share_of_files(case: Case, static: bool) -> float | Unscored:
     """Return the share of the required gold edges with the files of both ends among the evidence files."""
-    case = case.at_sides or case
+    case = sided(case)
     places = case.places
 
     def items(gold: Gold) -> set[Edge]:
@@ -104,7 +105,7 @@ def _share_of_files(case: Case, static: bool) -> float | Unscored:
 
 def edge_precision(case: Case, relation: bool, boundary: bool, directed: bool = True) -> tuple[int, int, bool]:
     """Return the numbers of distinct traversed edges in gold and in all, and whether gold has an edge."""
-    case = case.at_sides or case
+    case = sided(case)
     walked = case.walked_boundary if boundary else case.walked
     if case.twice:
         walked = set(walked).difference(case.twice)

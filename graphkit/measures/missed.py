@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from graphkit.measures.case import Case, Gold, aligned
 from graphkit.measures.matching import Edge, best_alternative, contained
+from graphkit.measures.sided_case import sided
 
 Rows = list[dict[str, Any]]
 
@@ -23,7 +24,7 @@ def missed_edges(case: Case) -> Rows:
     Of alternatives the one that misses the smallest share counts, as in ``EdgeRecall``. A traversal that wasn't logged
     misses nothing.
     """
-    case = case.sided
+    case = sided(case)
     went: dict[str, dict[str, None]] = defaultdict(dict)
     for path in case.walked_paths:
         for source, _, target in path:
@@ -44,7 +45,7 @@ def missed_boundaries(case: Case) -> Rows:
 
     Of alternatives the one that misses the smallest share of its boundaries counts, as in ``BoundaryRecall``.
     """
-    case = case.sided
+    case = sided(case)
     return [
         {
             "path": path,
@@ -101,7 +102,7 @@ def counted_paths(case: Case, boundaries: bool) -> list[CountedPath]:
     def walked(wanted: set[Edge]) -> set[Edge]:
         return contained(wanted, case.walked, case.untyped)
 
-    case = case.sided
+    case = sided(case)
     found: list[CountedPath] = []
     for unit in case.units:
         best = best_alternative(unit, items, walked)

@@ -18,6 +18,7 @@ from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.matching import Edge
 from graphkit.measures.missed import aligned_with_gold, counted_paths
+from graphkit.measures.sided_case import sided
 from graphkit.measures.text import contained, last_component, named, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.words import counted
@@ -173,7 +174,7 @@ def outcome(case: Case, invalid: str | None = None, decision: Decision | None = 
     undecided = answer.by if answer.right is None else path.reason if isinstance(path, Unscored) else ""
     right = None if isinstance(path, Unscored) else path
     missed = _missed_edges(case) if path is False else ()
-    lacking = case.sided.absent
+    lacking = sided(case).absent
     absent = None if lacking is None else tuple(sorted(lacking, key=_in_order))
     ids = _missed_ids(case) if invalid is None and case.failure is None and case.chunks_logged else 0
     return Outcome(answer.right, right, stage, undecided, len(missed), ids, missed, absent)

@@ -11,6 +11,7 @@ from typing import Any
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, contained, same_edge, without_direction
+from graphkit.measures.sided_case import sided
 from graphkit.measures.unscored import NO_GOLD, NO_ORDER, NO_TRAVERSAL, Unscored
 from graphkit.records.structs import TraversalStepStruct
 
@@ -85,7 +86,7 @@ class PathMeasure(Measure):
         return self.relation
 
     def value(self, case: Case) -> float | Unscored:
-        case = case.at_sides or case
+        case = sided(case)
         if (
             self.relation
             and self.directed
@@ -284,7 +285,7 @@ def first_divergences(case: Case) -> list[Divergence]:
     """
     if not case.walk_logged:
         return []
-    case = case.at_sides or case
+    case = sided(case)
     found = []
     for unit in case.units:
         options = [

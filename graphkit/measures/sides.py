@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TypeVar
 
+from graphkit.measures.matching import NOT_STATED
 from graphkit.records.commits import is_whole
 from graphkit.records.ids import NodeCache, Places
 from graphkit.records.structs import QuestionStruct, StepStruct, TraversalStepStruct
@@ -50,6 +51,14 @@ class Side:
         'api:auth.py@v1.0.0'
         """
         return f"{node}@{self.label}"
+
+
+def is_bare(step: TraversalStepStruct, sides: Iterable[Side], places: Places) -> bool:
+    """Return whether an edge names no commit, although a side pins the repository of an end."""
+    if (step.source_commit or step.target_commit or NOT_STATED) != NOT_STATED:
+        return False
+    repos = {places.repo(step.source), places.repo(step.target)}
+    return any(not repos.isdisjoint(side.commits) for side in sides)
 
 
 def picked_side(side: Side, own: list[Side], fitting: list[Side]) -> Side | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
+from graphkit.measures.sided_case import sided
 from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.report.escaping import visible
 
@@ -57,7 +58,7 @@ def incoherent_pairs(case: Case) -> list[tuple[list[Version], str, int]]:
 
     The pairs with unknown commits are one entry, with all these commits, before the others.
     """
-    case = case.sided
+    case = sided(case)
     if not case.commits or all(version.sha is None for version in case.versions):
         return []
     found: list[tuple[list[Version], str, int]] = []

@@ -29,6 +29,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.missed import aligned_with_gold
 from graphkit.measures.outcome import Decision, decided, grade_of, outcome
 from graphkit.measures.registry import parse_measure, require_computed, resolve_measures
+from graphkit.measures.sided_case import sided
 from graphkit.records.commits import CommitGraph
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import PERSON_GRADE, AboutAnswer, Score, answer_hash
@@ -326,7 +327,7 @@ def _describe(
 ) -> _Description:
     """Describe one question; without ``gold``, leave out what is the same for every run."""
     question = case.question
-    compared = (aligned_with_gold(case) if undirected else case).sided
+    compared = sided(aligned_with_gold(case) if undirected else case)
     column = column_of(compared, invalid, undirected)
     shown, flags, found, required = detail(compared, values, invalid, column)
     judged = outcome(case, invalid)

@@ -67,7 +67,7 @@ def _node(
 ) -> dict[str, Any]:
     repo = case.places.repo(node) or ""
     pin = case.pin_of(node)
-    pinned = "" if not case.pinned or shas.count(pin or "") == len(shas) else "off pin"
+    pinned = "" if case.off_pin.isdisjoint((repo, sha) for sha in shas) else "off pin"
     if not shas and pin:
         shas, pinned = [pin], "pinned"
     found: dict[str, Any] = {"id": visible(node)}

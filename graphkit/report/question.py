@@ -70,7 +70,7 @@ def detail(
     held["complete"] = 0 < required == found
     held["turn"] = any(one.turn is not None for one in breaks)
     held["incoherent"] = bool(pairs)
-    held["off_pin"] = bool(case.pinned) and not case.touched <= case.pinned
+    held["off_pin"] = bool(case.off_pin)
     shown: dict[str, Any] = {
         "question": visible_text(question.question, ANSWER_TEXT),
         "gold": optional_text(question.gold_answer or None, ANSWER_TEXT),

@@ -21,6 +21,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.crossings import crossed_edges, crossing_rows
 from graphkit.measures.matching import Edge, contained, walked_otherwise
 from graphkit.measures.missed import counted_paths
+from graphkit.measures.sided_case import sided
 from graphkit.records.commits import UNKNOWN_COMMIT
 from graphkit.records.ids import Places
 from graphkit.records.words import in_backticks, short_shas
@@ -198,7 +199,7 @@ def packed(part: Backbone | Column) -> bytes:
 
 def backbone_of(case: Case) -> Backbone:
     """Return the gold paths of a question."""
-    case = case.sided
+    case = sided(case)
     ids = {node: number for number, node in enumerate(_nodes(case))}
     units = {id(gold): number for number, unit in enumerate(case.units) for gold in unit}
     return Backbone(
@@ -254,7 +255,7 @@ def column_of(case: Case, invalid: str | None = None, undirected: bool = False) 
     undirected
         Leave out what needs directions: where the walk turned or stopped, and its order.
     """
-    case, plain = case.sided, case
+    case, plain = sided(case), case
     state = _state(case, invalid)
     counts = {id(path.gold) for path in counted_paths(case, boundaries=False)}
     # Nothing is required of some units: all their paths are shown as what they are, optional.

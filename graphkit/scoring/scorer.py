@@ -17,6 +17,7 @@ from graphkit.measures.containment import otherwise_cut
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import missed_without_direction, outcome, right_answer
 from graphkit.measures.owners import of_rightly_declined, text_of
+from graphkit.measures.sided_case import sided
 from graphkit.records.access_rules import no_rule
 from graphkit.records.commits import CommitGraph
 from graphkit.records.doubts import READ_DECLINED
@@ -285,7 +286,7 @@ class Scorer:
         if invalid is not None or case.failure is not None:
             return
         edges, without = case.without_relation if self.typed else (0, 0)
-        bare = case.sided.bare
+        bare = sided(case).bare
         self.totals.count_relations(edges, without, unversioned=bare)
         if not (without or bare):
             return
@@ -372,7 +373,7 @@ class Scorer:
     def _note(self, case: Case, number: int) -> None:
         """Report the oddities of a record that can still be scored."""
         where = f"{self.answers.path}:{number}"
-        if case.repeats and len(case.sided.versions) < len(case.chunks):
+        if case.repeats and len(sided(case).versions) < len(case.chunks):
             what = "the ranking holds an id more than once; each counts at its first rank"
             self.problems.note(Problem(where, what, record=case.question.id))
         for path, what in case.misplaced:

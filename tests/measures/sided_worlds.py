@@ -153,12 +153,12 @@ def precision(question: dict[str, Any], record: dict[str, Any]) -> tuple[int, in
 
 
 def off_pin(question: dict[str, Any], record: dict[str, Any]) -> bool:
-    """Return whether a commit was read that no side has."""
-    pinned = {one for path in question["paths"] for one in side_of(question, path)}
+    """Return whether a commit was read that fits no side: each pins its repository to another one."""
+    sides = [dict(side_of(question, path)) for path in question["paths"]]
     read = {(one["id"][0], NAMES[one["commit"]]) for one in record["retrieved"] if "commit" in one}
     for step in record["traversal"]:
         read |= {(step[end][0], NAMES[name]) for end in ("source", "target") if (name := step.get(f"{end}_commit"))}
-    return not read <= pinned
+    return any(all(side.get(repo, sha) != sha for side in sides) for repo, sha in read)
 
 
 def shared_pairs(question: dict[str, Any], record: dict[str, Any]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
 from graphkit.measures.registry import parse_measure
+from graphkit.measures.sided_case import at_sides, sided
 from graphkit.measures.unscored import Unscored
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Commit, Compatibility, Question
@@ -47,8 +48,8 @@ def test_a_thousand_worlds() -> None:
         assert sum(number for _, _, _, number in version_pairs(case)) == worlds.shared_pairs(question, record), seed
         counted["off"] += off
         counted["pairs"] += worlds.shared_pairs(question, record) > 0
-        counted["mixed"] += bool(case.sided.mixed)
-        counted["bare"] += bool(case.sided.bare)
+        counted["mixed"] += bool(sided(case).mixed)
+        counted["bare"] += bool(sided(case).bare)
     # The worlds reach what they are made for.
     assert min(counted.values()) > 30, counted
 
@@ -77,12 +78,12 @@ def two_versions(*walked: dict[str, Any], retrieved: list[dict[str, str]] | None
 
 def test_a_label_names_what_differs() -> None:
     """A side is called by the commits that tell it from the others: that of the api alone, the web's is the same."""
-    sided = two_versions().at_sides
-    assert sided is not None
-    assert [side.label for side in sided.sides] == ["v1.0.0", "v2.0.0"]
-    assert sided.gold[0].edges == [("web:login@v1.0.0", "CALLS", "api:auth@v1.0.0")]
-    assert (sided.places.repo("api:auth@v1.0.0"), sided.places.path("api:auth@v1.0.0")) == ("api", "auth")
-    assert sided.places.names("api:auth@v1.0.0")[0] == "auth@v1.0.0"
+    case = at_sides(two_versions())
+    assert case is not None
+    assert [side.label for side in case.sides] == ["v1.0.0", "v2.0.0"]
+    assert case.gold[0].edges == [("web:login@v1.0.0", "CALLS", "api:auth@v1.0.0")]
+    assert (case.places.repo("api:auth@v1.0.0"), case.places.path("api:auth@v1.0.0")) == ("api", "auth")
+    assert case.places.names("api:auth@v1.0.0")[0] == "auth@v1.0.0"
 
 
 def test_an_edge_counts_once_for_each_side() -> None:
@@ -98,10 +99,10 @@ def test_an_edge_counts_once_for_each_side() -> None:
 def test_at_a_gate_an_edge_without_a_commit_matches_nothing() -> None:
     """Strict comparison takes an edge without a commit for one that isn't logged."""
     case = two_versions(LOGIN)
-    assert (case.sided.bare, value("EdgeRecall", case.strict)) == (1, 0)
+    assert (sided(case).bare, value("EdgeRecall", case.strict)) == (1, 0)
     # The commit of one end suffices.
     case = two_versions(LOGIN | {"source_commit": "w1"})
-    assert (case.sided.bare, value("EdgeRecall", case.strict)) == (0, 2 / 3)
+    assert (sided(case).bare, value("EdgeRecall", case.strict)) == (0, 2 / 3)
 
 
 def test_an_edge_of_two_versions_is_mixed() -> None:
@@ -109,10 +110,10 @@ def test_an_edge_of_two_versions_is_mixed() -> None:
     step = {"source": "api:auth", "relation": "VERIFIES", "target": "api:token"}
     case = two_versions(step | {"source_commit": "v1.0.0", "target_commit": "v2.0.0"})
     assert value("EdgeRecall", case) == 0
-    [mixed] = case.sided.mixed
+    [mixed] = sided(case).mixed
     assert (mixed.source_commit, mixed.target_commit) == ("v1.0.0", "v2.0.0")
     # An end at a commit of no side makes it another version's, not a mixed one.
-    assert not two_versions(step | {"source_commit": "v0", "target_commit": "v2.0.0"}).sided.mixed
+    assert not sided(two_versions(step | {"source_commit": "v0", "target_commit": "v2.0.0"})).mixed
 
 
 def test_a_path_without_commits_is_about_the_pins_of_the_question() -> None:
@@ -120,8 +121,9 @@ def test_a_path_without_commits_is_about_the_pins_of_the_question() -> None:
     pin = {"api": "v0"}
     paths = [{"steps": [LOGIN]}, {"commits": {"api": "v1.0.0"}, "steps": [LOGIN]}]
     case = two_versions(LOGIN | {"target_commit": "v0"}, commits=pin, paths=paths)
-    assert case.at_sides is not None
-    assert [side.commits for side in case.at_sides.sides] == [{"api": "1" * 40}, {"api": "9" * 40}]
+    compared = at_sides(case)
+    assert compared is not None
+    assert [side.commits for side in compared.sides] == [{"api": "1" * 40}, {"api": "9" * 40}]
     assert value("EdgeRecall", case) == 1 / 2
 
 
@@ -129,6 +131,22 @@ def test_alternatives_of_two_versions_stay_alternatives() -> None:
     """Of a group one path is enough, whichever version it is of."""
     paths = [{"group": "g", "commits": {"api": tag}, "steps": [LOGIN]} for tag in ("v1.0.0", "v2.0.0")]
     assert value("EdgeRecall", two_versions(LOGIN | {"target_commit": "v2.0.0"}, paths=paths)) == 1
+
+
+def test_an_alternative_without_commits_fits_what_the_question_pins() -> None:
+    """Of a group one path has commits and one has none: what fits the latter is on pin, as its whole walk is right."""
+    paths = [{"group": "g", "commits": {"api": "v1.0.0"}, "steps": [LOGIN]}, {"group": "g", "steps": [LOGIN]}]
+    walk, chunk = LOGIN | {"target_commit": "v2.0.0"}, {"id": "api:auth", "commit": "v2.0.0"}
+    # The question pins nothing, so that the second path may be walked at any commit.
+    case = two_versions(walk, retrieved=[chunk], paths=paths)
+    assert [value(one, case) for one in ("PathExact", "OffPin")] == [1, 0]
+    # It pins v0: then v2.0.0 fits neither path, v0 the second, and v1.0.0 the first.
+    for commit, exact, off in (("v2.0.0", 0, 1), ("v0", 1, 0), ("v1.0.0", 1, 0)):
+        read = LOGIN | {"target_commit": commit}
+        case = two_versions(read, retrieved=[chunk | {"commit": commit}], paths=paths, commits={"api": "v0"})
+        assert [value(one, case) for one in ("PathExact", "OffPin")] == [exact, off]
+    # A side fits every commit of a repository that it doesn't pin.
+    assert value("OffPin", two_versions(retrieved=[{"id": "db:users", "commit": "x"}])) == 0
 
 
 def test_chunks_of_two_versions() -> None:
@@ -147,5 +165,5 @@ def test_chunks_of_two_versions() -> None:
 def test_a_case_without_sides_is_its_own() -> None:
     """A question whose paths have no commits is compared as it stands."""
     case = two_versions(LOGIN, paths=[{"steps": [LOGIN]}], commits={"api": "v1.0.0"})
-    assert case.sided is case
+    assert sided(case) is case
     assert value("EdgeRecall", case) == 1

@@ -15,6 +15,7 @@ from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.measures.case import Case
 from graphkit.measures.crossings import crossed_edges
+from graphkit.measures.sided_case import sided
 from graphkit.plugins.access.violations import AnswerViolation, ContextViolation, WalkViolation
 from graphkit.plugins.upkeep.removal import remove_dataset
 from graphkit.records.access_rules import AccessRules
@@ -325,8 +326,8 @@ def test_names_of_versions_hide_no_edge(tmp_path: Path) -> None:
     for more, expected in (([], set()), ([hidden], {"api:c.py"})):
         answer = Answer.model_validate({"run": "r", "question_id": "q", "traversal": [*walk, *more]})
         case = Case(question, answer, CommitGraph(access=rules))
-        crossed = crossed_edges(case.sided)
-        assert {case.sided.plain_id(edge[2]) for edge in crossed} == expected
+        crossed = crossed_edges(sided(case))
+        assert {sided(case).plain_id(edge[2]) for edge in crossed} == expected
         column = column_of(case)
         assert (column.over, bool(column.crossed)) == (len(expected), bool(expected))
 
