@@ -16,6 +16,7 @@ __all__ = [
     "owners",
     "registry",
     "seen",
+    "sided_case",
     "text",
     "unscored",
 ]

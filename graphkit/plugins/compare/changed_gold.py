@@ -7,7 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +23,11 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, same_edge
+from graphkit.measures.sided_case import sided
 from graphkit.plugins.compare.gold_renames import gold_names, recorded_renames, renamed
+from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import NOT_GOLD
-from graphkit.records.structs import AnswerStruct, QuestionStruct, StepStruct
+from graphkit.records.structs import AnswerStruct, GoldPathStruct, QuestionStruct, StepStruct
 from graphkit.records.words import counted
 
 #: The fields that say at which commits gold is true: a rename moves them.
@@ -123,6 +125,8 @@ class GoldOfBoth:
         The old name of each new one.
     renamed
         The names in the baseline's gold that are other ones in ``moved``.
+    commits
+        The commits of the baseline's dataset; empty if none of its gold paths has commits of its own.
     """
 
     baseline: Mapping[str, QuestionStruct]
@@ -130,6 +134,7 @@ class GoldOfBoth:
     moved: Mapping[str, QuestionStruct]
     back: Mapping[str, str]
     renamed: Mapping[str, str]
+    commits: CommitGraph = field(default_factory=CommitGraph)
 
     @classmethod
     def read(cls, baseline: Dataset, later: Dataset) -> GoldOfBoth:
@@ -143,7 +148,9 @@ class GoldOfBoth:
             moved[name] = _moved(question, own)
             used |= {was: own[was] for was in gold_names(question) if was in own}
         back = {new: old for old, new in (*renames.items(), *used.items())}
-        return cls(old, new, moved, back, dict(sorted(used.items())))
+        about_sides = any(path.commits for question in old.values() for path in question.paths)
+        commits = baseline.commit_graph(Problems("skip")) if about_sides else CommitGraph()
+        return cls(old, new, moved, back, dict(sorted(used.items())), commits)
 
     def change(self, run: Mapping[str, AnswerStruct], meant: bool = False) -> GoldDifference:
         """Return how the gold differs, and which removed parts a run lacks, given its records of changed questions."""
@@ -155,7 +162,7 @@ class GoldOfBoth:
             if not removed and not added:  # the same steps, in other paths or in another order
                 paths = _paths(old[question]), _paths(new[question])
                 removed, added = ({*map(_GoldPart, some)} for some in (paths[0] - paths[1], paths[1] - paths[0]))
-            case = Case(old[question], run.get(question))
+            case = Case(old[question], run.get(question), self.commits)
             missed = {part for part in removed if _is_missed(part, case)}
             texts = (tuple(sorted(part.text for part in some)) for some in (removed, added, missed))
             changed.append(QuestionChange(question, *texts))
@@ -168,7 +175,10 @@ class GoldOfBoth:
         )
 
     def differing(self) -> list[str]:
-        """Return the questions of both whose gold differs, whatever the commits that it is pinned to."""
+        """Return the questions of both whose gold differs, whatever the commits that the questions are pinned to.
+
+        The commits of a path are gold: they decide which edges of a traversal match it.
+        """
         both = {one: (self.moved[one], self.later[one]) for one in sorted(self.moved.keys() & self.later.keys())}
         return [one for one, (old, new) in both.items() if _parts(old) != _parts(new) or _paths(old) != _paths(new)]
 
@@ -235,40 +245,52 @@ class _GoldPart(NamedTuple):
     text: str
     edge: Edge | None = None
     relevant: str | None = None
+    side: str = ""
 
 
 def _step(step: StepStruct) -> str:
     return f"{step.source} -{step.relation or ''}-> {step.target}{' (optional)' if step.optional else ''}"
 
 
+def _side(path: GoldPathStruct) -> str:
+    """Return the commits of a gold path as words; empty if it has none of its own."""
+    return " at " + ", ".join(f"{repo} {name}" for repo, name in sorted(path.commits.items())) if path.commits else ""
+
+
 def _paths(question: QuestionStruct) -> Counter[str]:
     """Return the paths as texts: their steps in order."""
-    return Counter(f"path {', '.join(map(_step, path.steps))}" for path in question.paths)
+    return Counter(f"path {', '.join(map(_step, path.steps))}{_side(path)}" for path in question.paths)
 
 
 def _parts(question: QuestionStruct) -> set[_GoldPart]:
     parts = set[_GoldPart]()
     for path in question.paths:
-        steps = [*map(_step, path.steps)]
+        steps, side = [*map(_step, path.steps)], _side(path)
         parts.update(
-            _GoldPart(text, (step.source, step.relation, step.target))
+            _GoldPart(text + side, (step.source, step.relation, step.target), side=side)
             for text, step in zip(steps, path.steps, strict=True)
         )
         if path.group is not None:
-            parts.add(_GoldPart(f"alternative of {path.group}: {', '.join(steps)}"))
+            parts.add(_GoldPart(f"alternative of {path.group}: {', '.join(steps)}{side}"))
     for name, gain in question.relevant.items():
         parts.add(_GoldPart(name if gain == 1 else f"{name} ({gain:g})", relevant=name))
-    for field, value in _as_plain(question).items():
-        if field not in NOT_GOLD and field not in PINS and field not in ("paths", "relevant"):
+    for name, value in _as_plain(question).items():
+        if name not in NOT_GOLD and name not in PINS and name not in ("paths", "relevant"):
             for item in value if isinstance(value, list) else [value]:
-                parts.add(_GoldPart(f"{field} {json.dumps(item, ensure_ascii=False, sort_keys=True)}"))
+                parts.add(_GoldPart(f"{name} {json.dumps(item, ensure_ascii=False, sort_keys=True)}"))
     return parts
 
 
 def _is_missed(part: _GoldPart, case: Case) -> bool:
-    """Return whether a run lacks a part of gold that it can be asked for."""
+    """Return whether a run lacks a part of gold that it can be asked for, of several sides at its own."""
     if part.edge is not None:
-        return not is_walked(part.edge, case.walked)
+        compared, paths = sided(case), [path for path in case.question.paths if path.steps]
+        return not any(
+            is_walked(edge, compared.walked)
+            for path, plain, gold in zip(paths, case.gold, compared.gold, strict=True)
+            for own, edge in zip(plain.edges, gold.edges, strict=True)
+            if own == part.edge and _side(path) == part.side
+        )
     return part.relevant is not None and part.relevant not in case.ranks
 
 

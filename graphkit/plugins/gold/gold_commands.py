@@ -162,7 +162,8 @@ def migrate(
         "--repo NAME=PATH", "Read this local clone of the repository; may be repeated.", required=True
     ),
     to: list[str] | None = option(
-        "--to [NAME=]COMMIT", "Update to this commit, tag or branch; may be repeated. [default: HEAD]"
+        "--to [NAME=][FROM..]COMMIT",
+        "Update to this commit, tag or branch, with FROM.. only gold at that one; may be repeated. [default: HEAD]",
     ),
     dry_run: bool = option("--dry-run", "List the proposals, and ask nothing."),
     yes: bool = option("--yes", "Accept what is certain (files of the same content), and ask nothing."),

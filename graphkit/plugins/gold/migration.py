@@ -17,8 +17,9 @@ from graphkit.plugins.gold.gold_places import Placed, names_in
 from graphkit.plugins.gold.question_file import QuestionLines
 from graphkit.plugins.gold.renames import SHORT, Between, commit_of
 from graphkit.plugins.gold.unproven import MovedEdge, UnprovenEdge, unproven_edges
+from graphkit.records.aliases import QUESTION
 from graphkit.records.ids import Places
-from graphkit.records.structs import ArtifactStruct
+from graphkit.records.structs import ArtifactStruct, GoldPathStruct, QuestionStruct
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo
@@ -28,6 +29,9 @@ MOST_PLACES = 5
 
 #: The doubt about a symbol in another file.
 _ALIKE = "only the name of the symbol matches"
+
+#: The fields of a question, beside its paths, that may hold the names of several versions at once.
+_OF_SEVERAL = ("relevant", *QUESTION["relevant"], "expected_files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,23 @@ class GoneGold:
     questions: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """The gold paths of a question, by their places, that are about a commit of their own and move with it.
+
+    ``kept`` are the files that its other paths name: they stay.
+    """
+
+    paths: frozenset[int]
+    kept: frozenset[str]
+
+
 @dataclass
 class _Pinned:
-    """The names that questions pinned to one commit of a repository use.
+    """The names that questions, or some paths of them, pinned to one commit of a repository use.
 
     ``names`` are those of each question, by its line; ``unresolved`` names have no known new place, with the reason.
+    ``moving`` are the questions of which some paths have commits of their own in the repository.
     """
 
     repo: str
@@ -101,6 +117,7 @@ class _Pinned:
     placed: dict[str, Placed] = field(default_factory=dict)
     changes: list[GoldChange] = field(default_factory=list)
     unresolved: dict[str, str] = field(default_factory=dict)
+    moving: dict[int, _Moving] = field(default_factory=dict)
 
     def add(self, number: int, placed: Iterable[Placed]) -> None:
         """Add the names of the question at a line."""
@@ -215,13 +232,21 @@ class Migration:
                     continue
                 question = self.file.questions[number].id
                 still = sorted((names & (moved | one.unresolved.keys())) - renames.keys())
+                if (moving := one.moving.get(number)) is not None:
+                    own = {old: new for old, new in renames.items() if old in names}
+                    still += _of_both(self.file.fields[number], own, one, moving)
                 if only_proven:
                     still += [edge.text for edge in self.unproven if (edge.question, edge.repo) == (question, one.repo)]
                 if still:
                     open_names.setdefault(question, []).extend(still)
                     continue
                 written |= {old: new for old, new in renames.items() if old in names}
-                held = renamed(fields.get(number, self.file.fields[number]), renames)
+                held = fields.get(number, self.file.fields[number])
+                if (moving := one.moving.get(number)) is not None:
+                    own = {old: new for old, new in renames.items() if old in names}
+                    fields[number] = _with_moved_side(held, own, one, moving)
+                    continue
+                held = renamed(held, renames)
                 fields[number] = {**held, "commits": {**(held.get("commits") or {}), one.repo: one.between.sha}}
         # First, since a rename that no gold took moves nothing.
         with together():
@@ -230,13 +255,61 @@ class Migration:
         return [self.file.questions[number].id for number in sorted(fields)], open_names
 
 
+def _with_moved_side(
+    fields: Mapping[str, Any], renames: Mapping[str, str], one: _Pinned, moving: _Moving
+) -> dict[str, Any]:
+    """Return the fields of a question some of whose paths move: these get the new names and their commit.
+
+    A relevant id or an expected file that the other paths name, too, stays beside its new name.
+    """
+    key = next(name for name in ("paths", *QUESTION["paths"]) if fields.get(name) is not None)
+    paths = list(fields[key])
+    commits = fields.get("commits")
+    for place in moving.paths:
+        [path] = renamed({key: [paths[place]]}, renames)[key]
+        if isinstance(path, dict) and one.repo in (path.get("commits") or ()):
+            path = {**path, "commits": {**path["commits"], one.repo: one.between.sha}}
+        else:  # it has the commit of the question
+            commits = {**(fields.get("commits") or {}), one.repo: one.between.sha}
+        paths[place] = path
+    held = renamed({name: value for name, value in fields.items() if name != key}, renames)
+    for name in _OF_SEVERAL:
+        before = fields.get(name)
+        if isinstance(before, dict):
+            held[name] |= {old: gain for old, gain in before.items() if _stays(old, one, moving)}
+        elif before:
+            held[name] = [
+                *held[name],
+                *(part for part in before if _stays(part, one, moving) and part not in held[name]),
+            ]
+    found = {name: paths if name == key else held[name] for name in fields}
+    return found if commits is None else {**found, "commits": commits}
+
+
+def _stays(part: Any, one: _Pinned, moving: _Moving) -> bool:
+    """Return whether a relevant id or an expected file is also that of a path that stays."""
+    name = part.get("id") if isinstance(part, dict) else part
+    return name in one.placed and one.placed[name].path in moving.kept
+
+
+def _of_both(fields: Mapping[str, Any], renames: Mapping[str, str], one: _Pinned, moving: _Moving) -> list[str]:
+    """Return the names of paths that stay, too, in fields that can't hold the names of both versions."""
+    both = {old: new for old, new in renames.items() if _stays(old, one, moving)}
+    other = {name: value for name, value in fields.items() if name not in (*_OF_SEVERAL, "paths", *QUESTION["paths"])}
+    changed = renamed(other, both)
+    return sorted(
+        f"{name} ({', '.join(sorted(both))} at both versions)" for name in other if changed[name] != other[name]
+    )
+
+
 def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], targets: Mapping[str, str]) -> Migration:
     """Find the new places of the artifacts that gold names.
 
     Raise InputError if the questions can't be used, no gold names a repository, or a repository lacks a commit or is
     damaged.
 
-    ``repositories`` maps names to the path of a clone and the clone; ``targets`` maps them to the target commit.
+    ``repositories`` maps names to the path of a clone and the clone; ``targets`` maps them to the target commit, or to
+    ``FROM..TARGET``, by which only gold at one commit moves.
     """
     problems = Problems("skip")
     stacks = {row.id: row.commits for row in dataset.compatibility(problems)}
@@ -248,9 +321,13 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
         if not any(of_repo.values()):
             remedy = f"{did_you_mean(repo, named)}Gold names: {', '.join(sorted(named)) or 'none'}."
             raise InputError(f"no gold names the repository {repo!r}", where="--repo", remedy=remedy)
-        target = commit_of(repository, targets[repo], where).id.decode()
+        start, dots, end = targets[repo].rpartition("..")
+        if dots and not (start and end):
+            raise InputError(f"{targets[repo]!r} isn't FROM..COMMIT", where="--to", remedy="Name both commits.")
+        target = commit_of(repository, end, where).id.decode()
+        origin = commit_of(repository, start, where).id.decode() if dots else None
         result.targets[repo] = target
-        pinned = _pinned(result, repo, (where, repository), of_repo, stacks)
+        pinned = _pinned(result, repo, (where, repository), of_repo, stacks, origin, places)
         graphs = _graphs_at(dataset, repo, repository, target)
         artifacts: set[str] = set().union(*graphs.values())
         for one in pinned:
@@ -273,8 +350,13 @@ def _pinned(
     clone: tuple[str, Repo],
     of_repo: Mapping[int, list[Placed]],
     stacks: Mapping[str, Mapping[str, str]],
+    origin: str | None,
+    places: Places,
 ) -> list[_Pinned]:
-    """Return the names in a repository by the commit to which their questions are pinned; skip unknown commits."""
+    """Return the names in a repository by the commit to which their questions are pinned; skip unknown commits.
+
+    Of a question with paths about commits of their own, those at one commit move, at the ``origin`` if one is given.
+    """
     where, repository = clone
     by_pin: dict[str, _Pinned] = {}
     unknown: dict[str, InputError] = {}
@@ -283,8 +365,16 @@ def _pinned(
             continue
         question = result.file.questions[number]
         pin = {**stacks.get(question.stack or "", {}), **question.commits}.get(repo)
-        if any(repo in path.commits for path in question.paths):
-            result.skip(number, f"a path of it is about a commit of {repo} of its own: correct it by hand")
+        sides = _sides(repo, repository, question, pin)
+        if sides:
+            movable = [sha for sha in sides if sha != result.targets[repo] and origin in (None, sha)]
+            there = result.targets[repo] in sides
+            if there or len(movable) != 1 or movable[0] is None:
+                if movable and (origin is not None or not there):
+                    result.skip(number, _undecided(repo, sides, result.targets[repo]))
+                continue
+            pin, paths = sides[movable[0]]
+        elif origin is not None and pin is not None and _whole(repository, pin) != origin:
             continue
         if pin is None:
             result.skip(number, f"it isn't pinned in {repo}: the commit of its annotation is unknown")
@@ -298,10 +388,74 @@ def _pinned(
         if pin in unknown:
             result.skip(number, f"it is pinned to {pin!r} in {repo}, and {where} has no such commit")
             continue
-        by_pin[pin].add(number, placed)
+        if sides:
+            moving, placed = _moving(repo, question, placed, frozenset(paths), places)
+            by_pin[pin].moving[number] = moving
+        if placed:
+            by_pin[pin].add(number, placed)
     if unknown and not by_pin:  # another repository, or a clone without its history
         raise next(iter(unknown.values()))
     return list(by_pin.values())
+
+
+def _whole(repository: Repo, name: str | None) -> str | None:
+    """Return the sha of a commit's name, or the name if the clone doesn't know it."""
+    try:
+        return None if name is None else commit_of(repository, name, "").id.decode()
+    except InputError:
+        return name
+
+
+def _sides(
+    repo: str, repository: Repo, question: QuestionStruct, pin: str | None
+) -> dict[str | None, tuple[str | None, list[int]]]:
+    """Return the paths of a question, by their places, for each commit of a repository that they are about.
+
+    Each commit has the name that gold gives it; it is None for paths that are about any. Nothing is returned for a
+    question without a path that has a commit of its own in the repository.
+    """
+    found: dict[str | None, tuple[str | None, list[int]]] = {}
+    for place, path in enumerate(question.paths):
+        if path.steps:
+            name = path.commits.get(repo, pin)
+            found.setdefault(_whole(repository, name), (name, []))[1].append(place)
+    return found if any(repo in path.commits for path in question.paths) else {}
+
+
+def _undecided(repo: str, sides: Mapping[str | None, tuple[str | None, list[int]]], target: str) -> str:
+    """Return why no path of a question about several commits of a repository moves."""
+    if target in sides:
+        return f"a path of it is about {target[:SHORT]} of {repo} already, so another one can't move there"
+    named = ", ".join(sorted("any" if name is None else name[:SHORT] for name, _ in sides.values()))
+    return f"its paths are about several commits of {repo} ({named}): name the one to move by --to {repo}=FROM..COMMIT"
+
+
+def _moving(
+    repo: str, question: QuestionStruct, placed: list[Placed], paths: frozenset[int], places: Places
+) -> tuple[_Moving, list[Placed]]:
+    """Return the moving paths of a question, and the names that move with them.
+
+    Beside the names of the paths these are the names of the same files elsewhere in the question.
+    """
+
+    def files(some: list[GoldPathStruct]) -> frozenset[str]:
+        bare = QuestionStruct(question.id, "", paths=some)
+        return frozenset(one.path for one in names_in(repo, bare, places))
+
+    moves = files([path for place, path in enumerate(question.paths) if place in paths])
+    kept = files([path for place, path in enumerate(question.paths) if place not in paths])
+    return _Moving(paths, kept), [one for one in placed if one.path in moves and not _only_kept(one, question, paths)]
+
+
+def _only_kept(one: Placed, question: QuestionStruct, paths: frozenset[int]) -> bool:
+    """Return whether a name is only that of paths that stay, such as another symbol of the same file."""
+    holding = {
+        place
+        for place, path in enumerate(question.paths)
+        for step in path.steps
+        if one.name in (step.source, step.target)
+    }
+    return bool(holding) and not holding & paths
 
 
 def _propose(one: _Pinned, artifacts: set[str], result: Migration, places: Places) -> None:
@@ -385,7 +539,13 @@ def _unproven(dataset: Dataset, repo: str, graphs: Collection[str], result: Migr
         for number, names in one.names.items():
             question = result.file.questions[number]
             if names & renames.keys() and not names & one.unresolved.keys():
-                steps = (step for path in question.paths for step in path.steps)
+                moving = one.moving.get(number)
+                steps = (
+                    step
+                    for place, path in enumerate(question.paths)
+                    for step in path.steps
+                    if moving is None or place in moving.paths
+                )
                 edges += [MovedEdge(repo, question.id, step, renames, one.between, dataset.places()) for step in steps]
     return unproven_edges(edges, dataset, graphs)
 

@@ -115,6 +115,24 @@ def test_weaker_steps_are_removed_gold(compared: Callable[..., Done], changed: d
     assert [one["question"] for one in done.object()["gold_change"]["changed"]] == ["q0"]
 
 
+def test_gold_of_a_side_is_named_with_it(tmp_path: Path) -> None:
+    """Gold at v1 became gold at v2: the run, which walks the edge at v2 alone, misses what was removed."""
+    edge, later = ("web:a.py", "CALLS", "api:b.py"), tmp_path / "new"
+    commits = [{"repo": "api", "sha": sha * 40, "tags": [f"v{sha}"]} for sha in "12"]
+    sides = {"old": ("v1", "v2"), "new": ("v2", "v2")}
+    for name, tags in sides.items():
+        paths = [{"commits": {"api": tag}, "steps": [list(edge)]} for tag in tags]
+        write_lines(tmp_path / name / "questions.jsonl", [{"id": "q", "question": "?", "paths": paths}])
+        write_lines(tmp_path / name / "commits.jsonl", commits)
+        step = dict(zip(("source", "relation", "target"), edge, strict=True)) | {"target_commit": "2" * 40}
+        write_lines(tmp_path / name / "runs/r.jsonl", [{"run": name, "question_id": "q", "traversal": [step]}])
+    asked = ("compare", tmp_path / "old/runs/r.jsonl", later / "runs/r.jsonl", "-m", "EdgeRecall", "--json")
+    done = inside(*asked, "--baseline-dataset", tmp_path / "old", "--fail-on-drop", "0", cwd=tmp_path, code=1)
+    [change] = done.object()["gold_change"]["changed"]
+    text = "web:a.py -CALLS-> api:b.py at api v1"
+    assert (change["removed"], change["added"], change["missed"]) == ([text], [], [text])
+
+
 def test_the_order_of_steps_is_gold(compared: Callable[..., Done]) -> None:
     """q0 is walked backwards and its gold was turned round, q1 became two paths: both are scored as they were."""
     later, run = [gold(one) for one in IDS], [answer("mine", one) for one in IDS]

@@ -247,16 +247,91 @@ def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
     ]
     one = found(data(tmp_path, *questions, compatibility=[{"id": "s", "commits": {"web": first}}]), web)
     assert one.skipped == {
-        "sided": ["a path of it is about a commit of web of its own: correct it by hand"],
         "unpinned": ["it isn't pinned in web: the commit of its annotation is unknown"],
         "newer": [f"web is pinned to {newer[:10]}, which is newer than {target[:10]}"],
     }
     # The commit of another branch is followed, too.
-    assert [change.questions for change in one.changes] == [("aside",), ("stacked",)]
+    assert [change.questions for change in one.changes] == [("sided", "stacked"), ("aside",)]
     assert [(each.questions, each.why) for each in one.gone] == [
         (("strange",), f"there is no file no/such.py at {first[:10]}")
     ]
     assert one.unmoved == 1
+
+
+def two_sides(old: str, new: str, **more: object) -> Row:
+    """Return a question about two versions of web, whose gold is one edge at each."""
+    steps = [["web:src/auth.py#login", "CALLS", "web:src/other.py"]]
+    paths = [{"commits": {"web": one}, "steps": steps} for one in (old, new)]
+    return {"id": "q1", "question": "?", "paths": paths, "relevant": {"web:src/auth.py": 2}, **more}
+
+
+def test_a_side_moves_by_itself(web: Clone, tmp_path: Path) -> None:
+    """Of two versions the named one follows its file; the other one, and what both name, stays."""
+    first = web.commit()
+    git(web.folder, "tag", "v1")
+    web.write("src/other.py", "def other(): return login\n")
+    second = web.commit()
+    web.move("src/auth.py", "lib/auth.py")
+    target = web.commit()
+    folder = data(tmp_path, two_sides("v1", second, expected_files=["web/src/auth.py"], commits={"api": "1"}))
+    one = found(folder, web)
+    several = f"its paths are about several commits of web ({second[:10]}, v1)"
+    assert one.skipped == {"q1": [f"{several}: name the one to move by --to web=FROM..COMMIT"]}
+    assert one.changes == []
+    done = migrate(tmp_path, "--to", f"web={second[:8]}..HEAD", "--yes", "--json")
+    assert done.object()["changed"] == ["q1"]
+    [written] = rows(folder)
+    assert written["paths"] == [
+        {"commits": {"web": "v1"}, "steps": [["web:src/auth.py#login", "CALLS", "web:src/other.py"]]},
+        {"commits": {"web": target}, "steps": [["web:lib/auth.py#login", "CALLS", "web:src/other.py"]]},
+    ]
+    assert written["relevant"] == {"web:lib/auth.py": 2, "web:src/auth.py": 2}
+    assert written["expected_files"] == ["web/lib/auth.py", "web/src/auth.py"]
+    assert written["commits"] == {"api": "1"}
+    # Now a path is at the target: nothing is to be done, and v1 can't become the same version.
+    again = found(folder, web)
+    assert (again.changes, again.skipped) == ([], {})
+    why = f"a path of it is about {target[:10]} of web already, so another one can't move there"
+    assert found(folder, web, f"{first}..HEAD").skipped == {"q1": [why]}
+
+
+def test_a_side_whose_file_is_gone_stays(web: Clone, tmp_path: Path) -> None:
+    """What can't be moved is named: a deleted file of the moving side, and a field that would need both names."""
+    first = web.commit()
+    second = web.commit()
+    web.move("src/auth.py", "lib/auth.py")
+    moved = web.commit()
+    asked = two_sides(first, second, evidence_sets=[["web:src/auth.py"]])
+    folder = data(tmp_path, asked)
+    one = found(folder, web, f"{second}..HEAD")
+    changed = [each for change in one.changes for each in change.candidates]
+    both = "evidence_sets (web:src/auth.py, web:src/auth.py#login at both versions)"
+    assert one.apply(changed) == ([], {"q1": [both]})
+    (web.folder / "src" / "other.py").unlink()
+    gone = web.commit()
+    one = found(folder, web, f"{second}..HEAD")
+    assert [(each.name, each.why) for each in one.gone] == [("web:src/other.py", f"deleted at {gone[:10]}")]
+    assert one.apply([each for change in one.changes for each in change.candidates])[0] == []
+    assert rows(folder) == [asked]
+    # The older side moves as well, to where its files still are.
+    one = found(folder, web, f"{first}..{moved}")
+    assert [change.pin for change in one.changes] == [first]
+
+
+def test_a_path_without_commits_moves_with_its_question(web: Clone, tmp_path: Path) -> None:
+    """Its version is that of the question, whose commit then changes; the other path keeps its own."""
+    first = web.commit()
+    second = web.commit()
+    web.move("src/auth.py", "lib/auth.py")
+    target = web.commit()
+    asked = two_sides(first, second, commits={"web": second})
+    del asked["paths"][1]["commits"]
+    folder = data(tmp_path, asked)
+    one = found(folder, web, f"{second}..HEAD")
+    assert one.apply([each for change in one.changes for each in change.candidates]) == (["q1"], {})
+    [written] = rows(folder)
+    assert (written["commits"], written["paths"][0]) == ({"web": target}, asked["paths"][0])
+    assert written["paths"][1] == {"steps": [["web:lib/auth.py#login", "CALLS", "web:src/other.py"]]}
 
 
 def test_an_unknown_commit_leaves_out_its_questions_alone(web: Clone, tmp_path: Path) -> None:
