@@ -34,6 +34,8 @@ R = TypeVar("R", bound="Record")
 
 _SHARDED = "Its folder questions/ holds shards, which `graphkit evaluate` scores with --on processes."
 
+#: A note about an edge of some versions; commits that no parents join can't be put in order.
+ORDER_UNKNOWN = "the known parents of commits don't tell whether the edge's `until` follows its `since`"
 
 #: Who asks the questions of the datasets that a command opens, and whether it opened any; see :func:`asking`.
 _asked_as: dict[str, bool] = {}
@@ -349,8 +351,23 @@ class Dataset:
         }
 
     def edges(self, path: Path, problems: Problems) -> Iterator[EdgeStruct]:
-        """Yield the edges of one knowledge graph."""
-        for _, edge in RecordReader(path, EdgeStruct, problems):
+        """Yield the edges of one knowledge graph; one that ends before it begins is a problem.
+
+        If the known parents don't tell whether ``until`` follows ``since``, that is a note.
+        """
+        commits: CommitGraph | None = None
+        for number, edge in RecordReader(path, EdgeStruct, problems):
+            if edge.since and edge.until and edge.since != edge.until:
+                commits = self.commit_graph(Problems("skip")) if commits is None else commits
+                repo = self.places().repo(edge.source) or ""
+                follows = commits.within(repo, commits.meant(repo, edge.until).sha, edge.since, None)
+                if follows is False:
+                    what = f"the edge exists since {edge.since} until {edge.until}, which doesn't follow it in {repo!r}"
+                    remedy = "Name its first commit as since and its last one as until."
+                    problems.add(Problem(f"{path}:{number}", what, edge.source, remedy))
+                    continue
+                if follows is None:
+                    problems.note(Problem(f"{path}:{number}", ORDER_UNKNOWN, edge.source))
             yield edge
 
 

@@ -91,7 +91,16 @@ class ChangedEdges:
         if not spans:
             what = f"no edge from {repo!r} says since or until which commit it exists"
             raise InputError(what, where="--changed", remedy="Write it into edges.jsonl, see docs/data.md.")
-        shas = [commits.meant(repo, name).sha for name in names]
+        meant = [commits.meant(repo, name) for name in names]
+        shas = [one.sha for one in meant]
+        listed = {sha for of, sha in commits.commits if of == repo}
+        for name, one in zip(names, meant, strict=True):
+            if one.ambiguous or (listed and one.sha not in listed):
+                what = one.ambiguous or f"commits.jsonl lists no commit {name!r} of {repo!r}"
+                tags = [tag for of in commits.commits.values() if of and of.repo == repo for tag in of.all_tags]
+                raise InputError(
+                    what, where="--changed", remedy=f"{did_you_mean(name, [*tags, *listed])}Name a listed one."
+                )
         only: tuple[set[Edge], set[Edge]] = (set(), set())
         undated = 0
         for edge, found in spans.items():

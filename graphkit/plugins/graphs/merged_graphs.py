@@ -23,7 +23,8 @@ class MergedGraph:
     """Merges a new export into the graph that a dataset has.
 
     An edge that only the new one has exists since its commit, and one that only the former has until the commit at
-    which that was read; one that both have exists since the first commit at which it was read.
+    which that was read; one that both have exists since the first commit at which it was read. Of a repository that the
+    former one lacks altogether nothing is dated. An artifact whose commit the new export doesn't state keeps its own.
 
     Parameters
     ----------
@@ -41,6 +42,10 @@ class MergedGraph:
     begun: int = 0
     _problems: Problems = field(default_factory=Problems)
     _before: Mapping[str, str] = field(default_factory=dict)
+    _formerly: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._history = self.dataset.commit_graph(Problems("skip"))
 
     def lines(self) -> list[str]:
         """Return what was merged in words."""
@@ -61,6 +66,10 @@ class MergedGraph:
         former = {one.id: one for one in self.dataset.artifacts(self.former["artifacts"], self._problems)}
         new = {one.id: one for one in self.dataset.artifacts(artifacts, self._problems)}
         before = self._before = self._last_read(former)
+        self._formerly = {self._repo(one, former) for one in former}
+        for one in new.values():
+            if one.commit is None and one.id in former:
+                one.commit = former[one.id].commit
         held = [*self.dataset.edges(self.former["edges"], self._problems)]
         there = {(one.source, one.relation, one.target): one for one in self.dataset.edges(edges, self._problems)}
         self._problems.raise_if_refused()
@@ -88,7 +97,7 @@ class MergedGraph:
                 self.kept += named in there
                 self.ended += named not in there
                 still.add(named)
-                if named not in there or (repo in before and before[repo] != self.commits.get(repo, before[repo])):
+                if named not in there or (repo in before and repo in self.commits and not self._is_same(repo)):
                     edge.since = edge.since or self._commit(named, repo, before, "former")
                 if named not in there:
                     edge.until = self._commit(named, repo, before, "former")
@@ -98,16 +107,23 @@ class MergedGraph:
             if named not in still:
                 self.begun += 1
                 repo = self._repo(edge.source, artifacts)
-                self._commit(named, repo, before, "former")
-                edge.since = self._commit(named, repo, self.commits, "new")
+                if repo in self._formerly or repo not in self.commits:
+                    self._commit(named, repo, before, "former")
+                    edge.since = self._commit(named, repo, self.commits, "new")
                 yield edge
 
     def _repo(self, node: str, artifacts: Mapping[str, ArtifactStruct]) -> str:
         one = artifacts.get(node)
         return (one.repo if one is not None else None) or self.dataset.places().repo(node) or ""
 
+    def _is_same(self, repo: str) -> bool:
+        """Return whether both exports read a repository at the same commit, by whatever names."""
+        names = (self.commits.get(repo), self._before.get(repo))
+        shas = {None if name is None else self._history.meant(repo, name).sha for name in names}
+        return len(shas) == 1 and None not in shas
+
     def _commit(self, edge: _Edge, repo: str, commits: Mapping[str, str], which: str) -> str:
-        if repo in self.commits and self.commits[repo] == self._before.get(repo):
+        if self._is_same(repo):
             what = f"the exports differ in {' '.join(edge)}, although both were read at {repo}@{self.commits[repo]}"
             raise InputError(what, where="--merge", remedy="Replace the former export by --replace.")
         if repo not in commits:
@@ -123,7 +139,7 @@ class MergedGraph:
         for one in artifacts.values():
             if one.commit is not None:
                 every.setdefault(self._repo(one.id, artifacts), set()).add(one.commit)
-        history, found = self.dataset.commit_graph(Problems("skip")), {}
+        history, found = self._history, dict[str, str]()
         for repo, names in every.items():
             last = [
                 name

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, listed
 from graphkit.errors import GateError, one_line
 from graphkit.files.assets import located
-from graphkit.files.dataset import Dataset
+from graphkit.files.dataset import ORDER_UNKNOWN, Dataset
 from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
@@ -170,6 +170,8 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
     for name, reasons in gold.undated.items():
         findings += [Flaw("undated-edge", "warning", what, name) for what in reasons]
+    for one in reading.notes.get(ORDER_UNKNOWN, ())[:1]:
+        findings.append(Flaw("undated-edge", "warning", f"{one.where}: {ORDER_UNKNOWN}", where=one.where))
     for invalid, what, of in absence_checks(dataset, questions, reading):
         findings.append(Flaw("absence", "invalid" if invalid else "note", what, of))
     findings += _unknown_commits(questions, commits)
