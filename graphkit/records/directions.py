@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from graphkit.records.structs import EdgeStruct
@@ -58,6 +59,12 @@ class KnowledgeEdges:
 
     def __len__(self) -> int:
         return len(self._relations)
+
+    @cached_property
+    def nodes(self) -> frozenset[str]:
+        """The ends of all edges, and their files."""
+        ends = {node for edge in self._relations for node in edge}
+        return frozenset(ends | {node.partition("#")[0] for node in ends})
 
     @property
     def relations(self) -> set[str]:

@@ -135,7 +135,8 @@ class GraphScoring:
         places = dataset.places()
         commits = commit_graph(store, dataset.name, dataset.artifact_commits(places)) if needed else CommitGraph()
         commits.places, commits.access = places, dataset.access
-        if self.options.engine == "python" and any(one.needs_graph for one in self.measures):
+        python = self.options.engine == "python"
+        if any(one.needs_graph and (python or one.query is None) for one in self.measures):
             commits.edges = dataset.knowledge_edges()
         if partial:
             return commits, invalid_by_files(dataset, commits)
