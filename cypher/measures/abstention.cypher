@@ -5,7 +5,13 @@
 UNWIND $questions AS question
 MATCH (q:Question {dataset: $dataset, id: question})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
-WITH q, a, coalesce(q.answerable, true) AS answerable, a.declined AS declined
+// What judges agree on takes the place of the words of the answer.
+WITH q, a, COLLECT {
+  MATCH (a)-[:SCORED]->(s:Score {measure: 'Declined'}) WHERE a.abstained IS NULL AND a.declined IS NOT NULL AND s.value IS NOT NULL
+  RETURN DISTINCT s.value <> 0 AS declined
+} AS judged
+WITH q, a, coalesce(q.answerable, true) AS answerable,
+  CASE WHEN size(judged) = 1 THEN judged[0] ELSE a.declined END AS declined
 WITH q, a, answerable, declined,
   CASE WHEN $decides = 'recall' AND answerable THEN $has_answer
     WHEN $decides = 'over-refusal' AND NOT answerable THEN $has_none

@@ -22,6 +22,9 @@ WITH id, q, a, COLLECT {
     target_commits: p.target_commits} AS walk
   ORDER BY p.index
 } AS walks, COLLECT {
+  MATCH (a)-[:SCORED]->(s:Score {measure: 'Declined'}) WHERE a.abstained IS NULL AND a.declined IS NOT NULL AND s.value IS NOT NULL
+  RETURN DISTINCT s.value <> 0 AS declined
+} AS judged, COLLECT {
   MATCH (a)-[x:RETRIEVED]->(c:Chunk)
   RETURN [c.id, c.repo, coalesce(x.commit, c.commit)] AS chunk
   ORDER BY x.rank
@@ -38,7 +41,7 @@ RETURN id AS question, coalesce(q.turn, 1) AS turn,
   a IS NOT NULL AND (a.chunks_logged OR a.evidence_files IS NOT NULL) AS files_logged,
   q.answerable AS answerable, q.why_not AS why_not,
   [i IN range(0, size(coalesce(q.absent_sources, [])) - 1) | [q.absent_sources[i], q.absent_relations[i], q.absent_targets[i]]] AS listed_absent,
-  a.abstained AS abstained, a.declined AS declined,
+  a.abstained AS abstained, CASE WHEN size(judged) = 1 THEN judged[0] ELSE a.declined END AS declined,
   head(COLLECT {
     MATCH (a)-[:SCORED]->(s:Score {measure: $decision}) WHERE s.value IS NOT NULL
     RETURN s.value = 1 AS right

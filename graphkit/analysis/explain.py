@@ -193,7 +193,7 @@ def _answered(row: Failure) -> str:
 
 
 def _as_stated(row: Failure) -> str:
-    return "" if row["stated"] else ", by the words of the answer"
+    return {"words": ", by the words of the answer", "judge": ", as a judge says"}.get(row["said_by"], "")
 
 
 def _invented_edge(row: Failure) -> str:

@@ -33,7 +33,7 @@ from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.scores import AboutAnswer, Score, answer_hash
 from graphkit.records.words import counted
-from graphkit.scoring.run_pass import known_from_files
+from graphkit.scoring.run_pass import judged_declines, known_from_files
 
 Row = dict[str, Any]
 
@@ -103,7 +103,9 @@ class RunOnFiles:
             records = sorted(kind.read(files, problems), key=kind.author)
             beside[name], outdated[name] = _current(run, records, cases)
         # Each file is read by itself: a judge and a person may score an answer by the same measure.
-        scores, _ = _current(run, [one for file in grades.scores for one in read_scores([file], problems)], cases)
+        given = [one for file in grades.scores for one in read_scores([file], problems)]
+        commits.declines = judged_declines(given)
+        scores, _ = _current(run, given, cases)
         return cls(run, path, chosen, cases, invalid, beside, outdated, scores)
 
     @property
@@ -346,7 +348,7 @@ def _decisions(answerable: bool) -> Callable[[Case], Iterator[Row]]:
         if case.declined is answerable and (case.question.answerable is not False) is answerable:
             why_not = {} if answerable else {"why_not": case.question.why_not}
             counts = {"walked": len(case.walked), "retrieved": len(case.ranks)}
-            yield {**why_not, "stated": not case.declined_by_words, **counts}
+            yield {**why_not, "said_by": case.decline_said_by, **counts}
 
     return found
 

@@ -16,7 +16,7 @@ from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.measures.owners import owner_of
 from graphkit.measures.registry import lower_is_better, measure_class
 from graphkit.records.bounds import over, under
-from graphkit.records.doubts import READ_DECLINED
+from graphkit.records.doubts import OF_DECLINING
 from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
 from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
@@ -183,12 +183,13 @@ def _surely(
 def left_out(result: Evaluation, measure: str) -> str:
     """Return how many questions a gate on a measure leaves out, and for which reason of the question.
 
-    Of a measure that reads which records decline, it also says of how many only the words of the answer do. The text is
-    empty if there is nothing to say, and begins with a semicolon otherwise.
+    Of a measure that reads which records decline, it also says of how many the words of the answer do, of how many a
+    judge, and which contradict themselves. The text is empty if there is nothing to say, and begins with a semicolon
+    otherwise.
     """
     kind = measure_class(measure)
     reads = kind is not None and kind.reads_declined
-    read = "".join(f"; {one}" for one in result.warnings if reads and one.endswith(READ_DECLINED))
+    read = "".join(f"; {one}" for one in result.warnings if reads and one.endswith(OF_DECLINING))
     if result.failed_as == "zero":
         return read
     counts = {"stale gold": len(result.invalid)} if result.invalid else {}

@@ -12,14 +12,11 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.graph.queries import cypher
 from graphkit.graph.writing import batched
-from graphkit.measures.outcome import OF_WHOLE_ANSWER, RIGHT_ANSWER, Decision, decided, grade_of
+from graphkit.measures.outcome import NOT_EVALUATED, OF_WHOLE_ANSWER, RIGHT_ANSWER, Decision, decided, grade_of
 from graphkit.records.scores import EXECUTION, GRADES
 
 #: Questions whose decisions one transaction replaces.
 QUESTIONS = 1000
-
-#: Why the text of an answer decides nothing if only its grades were loaded.
-NOT_EVALUATED = "the run wasn't evaluated in this graph"
 
 
 def grades_of_answers(store: Store, run: str, without: Collection[str] = ()) -> dict[str, list[Decision]]:

@@ -14,6 +14,7 @@ from graphkit.measures.matching import NOT_STATED, Edge, all_typed, contained
 from graphkit.measures.sides import is_bare, sides_of
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Fit, PlacedGold, Version
+from graphkit.records.doubts import BLANK_ANSWER, JUDGED_DECLINED, READ_DECLINED
 from graphkit.records.gold import beyond_static
 from graphkit.records.ids import Places
 from graphkit.records.levels import at_level, place_at_level
@@ -165,22 +166,47 @@ class Case:
 
     @lazy
     def declined(self) -> bool | None:
-        """Whether the record declines to answer: as it states, else by the words of its answer.
+        """Whether the record declines to answer: as it states or judges say, else by the words of its answer.
 
         None if it failed, or has no text of an answer and states nothing.
         """
         if self.answer is None or self.answer.error is not None:
             return None
-        if self.answer.abstained is not None or self.answer.answer is None:
-            return self.answer.abstained
+        if self.abstained is not None or self.answer.answer is None:
+            return self.abstained
         from graphkit.measures.declining import declines  # its patterns take a while to compile
 
         return declines(self.answer.answer)
 
+    @lazy
+    def abstained(self) -> bool | None:
+        """Whether the record declines, as it states, else as judges say who agree; None if it isn't known."""
+        answer = self.answer
+        if answer is None or answer.abstained is not None or answer.answer is None:
+            return None if answer is None else answer.abstained
+        said = self.commits.declines.get((answer.run, self.question.id), ())
+        if not said:
+            return None
+        from graphkit.records.scores import answer_hash  # pydantic takes a while to import
+
+        verdicts = {declined for declined, text in said if text in (None, answer_hash(answer.answer))}
+        return verdicts.pop() if len(verdicts) == 1 else None
+
     @property
-    def declined_by_words(self) -> bool:
-        """Whether only the words of the answer say if it declines."""
-        return self.declined is not None and self.answer is not None and self.answer.abstained is None
+    def decline_doubt(self) -> str | None:
+        """Why it is doubtful whether the record declines, one of ``OF_DECLINING``; None if it isn't, or isn't known."""
+        answer = self.answer
+        if answer is None or self.declined is None:
+            return None
+        if answer.abstained is None:
+            return READ_DECLINED if self.abstained is None else JUDGED_DECLINED
+        blank = answer.answer is not None and not answer.answer.strip()
+        return BLANK_ANSWER if blank and not answer.abstained else None
+
+    @property
+    def decline_said_by(self) -> str:
+        """Who says whether the record declines: ``record``, ``judge`` or ``words``."""
+        return {READ_DECLINED: "words", JUDGED_DECLINED: "judge"}.get(self.decline_doubt or "", "record")
 
     @lazy
     def unanswered(self) -> Case:

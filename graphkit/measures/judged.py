@@ -481,3 +481,17 @@ class CriteriaMet(CriteriaScore):
     It is the strict accuracy of IFEval (Zhou et al. 2023). A broken criterion decides, whatever is unknown about the
     others.
     """
+
+
+class Declined(JudgedMeasure):
+    """1 if the answer declines, else 0: a judge's verdict on a record that doesn't state ``abstained``.
+
+    Where it is given, measures of abstention take it in place of the words of the answer. A mean is over these records
+    alone, and no goal. It is not scored where the record states ``abstained``, or the answer is blank, which declines.
+    """
+
+    grader = "abstained"
+
+
+#: The measure of what judges say of whether answers decline.
+DECLINED = Declined.__name__

@@ -39,6 +39,9 @@ ABSTENTION = "abstention"
 #: The measure of the decision whether an answer is right: 1 or 0, or no value if nothing decides it.
 RIGHT_ANSWER = "RightAnswer"
 
+#: Why the text of an answer decides nothing if only its grades were loaded.
+NOT_EVALUATED = "the run wasn't evaluated in this graph"
+
 #: The measures that grade the whole answer, of which the highest value says that it is right.
 OF_WHOLE_ANSWER = ("Correct", "FactualCorrectness", "PersonGrade", "RubricGrade")
 
@@ -229,7 +232,7 @@ def stage_of(case: Case, known: Collection[str] | None = None, decision: Decisio
         reason = answer.by if answer.right is None else "the answer is wrong, and no file, id or step is expected"
         return Stage(question, UNDECIDED, reason)
     sources = {case.places.file(name) for name in expected}
-    if case.answer.abstained:
+    if case.abstained:
         return Stage(question, NOT_USED, "declined, though what is expected was there", tuple(sorted(sources)))
     if not sources & _used(case):
         if unlogged is not None:
@@ -273,7 +276,7 @@ def right_answer(case: Case) -> Decision:
     """
     if case.question.answerable is False:
         return Decision(case.declined, case.failure or NO_ANSWER if case.declined is None else ABSTENTION)
-    if case.failure is None and case.answer is not None and case.answer.abstained:
+    if case.failure is None and case.abstained:
         return Decision(False, ABSTENTION)
     found = _right_text(case)
     return Decision(False, ABSTENTION) if found.right and case.declined else found

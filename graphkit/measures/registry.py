@@ -56,7 +56,7 @@ MEASURES: tuple[type[Measure], ...] = (
     *(judged.ClaimPrecision, judged.ClaimRecall, judged.ClaimF1, judged.ContextUtilization, judged.NoiseSensitivity),
     *(judged.Fabrication, judged.SelfKnowledge, judged.ChunkPrecision),
     *(judged.ContextRelevance, judged.EdgeRelevance, judged.FactsInContext, judged.PathEfficiency),
-    *(judged.TrajectoryAccuracy, judged.CriteriaScore, judged.CriteriaMet),
+    *(judged.TrajectoryAccuracy, judged.CriteriaScore, judged.CriteriaMet, judged.Declined),
     *(judged.AggregationCompleteness, judged.AggregationAccuracy, judged.AggregationScore),
     *(judged.JudgedIntegration, judged.JudgedCompleteness, judged.JudgedConflictResolution),
     judged.PersonGrade,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import combinations
@@ -98,6 +98,10 @@ def absent_unknown(question: QuestionStruct) -> None:
     """Return None, for use without knowledge graphs: which gold edges they lack isn't known."""
 
 
+#: What judges say of answers, by run and question: whether one declines, and the hash of its text, if known.
+Declines = Mapping[tuple[str, str], Sequence[tuple[bool, str | None]]]
+
+
 def _pinned(version: Version, pins: Mapping[str, str]) -> bool:
     return version.repo is not None and version.sha is not None and pins.get(version.repo) == version.sha
 
@@ -110,7 +114,7 @@ class CommitGraph:
     tag of its repository, or by a unique prefix of its sha. ``places`` tell where the
     dataset's nodes lie, ``absent`` which gold edges its knowledge graphs lack, and ``access`` who may read what.
     ``edges`` are those of each knowledge graph, None for one without their file; they are read for measures that need
-    the graph alone, and else empty.
+    the graph alone, and else empty. ``declines`` are what judges say of answers.
     """
 
     commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
@@ -120,6 +124,7 @@ class CommitGraph:
     absent: AbsentEdges = absent_unknown
     access: AccessRules = field(default_factory=AccessRules)
     edges: Mapping[str, KnowledgeEdges | None] = field(default_factory=dict)
+    declines: Declines = field(default_factory=dict)
     _tags: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _shas: dict[str, list[str]] = field(default_factory=dict)
     _meant: dict[tuple[str, str], Meant] = field(default_factory=dict)

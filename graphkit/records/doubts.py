@@ -36,3 +36,9 @@ UNREAD_PARTS = "parts of it aren't read, since their kind isn't known: what they
 NOTHING = "nothing in them is what this format writes: only what stands around it was read"
 #: A record doesn't state ``abstained``, and whether it declines matters.
 READ_DECLINED = "whether it declines is read from the words of its answer, since the record doesn't state abstained"
+#: The same, and a judge has said so.
+JUDGED_DECLINED = "whether it declines is the verdict of a judge, since the record doesn't state abstained"
+#: A record states that it doesn't decline, and says nothing.
+BLANK_ANSWER = "it states abstained: false, and its answer is blank: it counts as answered"
+#: All doubts whether a record declines, of which a record has one.
+OF_DECLINING = (READ_DECLINED, JUDGED_DECLINED, BLANK_ANSWER)

@@ -49,7 +49,7 @@ from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.scoring.chosen_questions import ChosenQuestions
-from graphkit.scoring.run_pass import RunPass, known_from_files, reasons_of_gold
+from graphkit.scoring.run_pass import RunPass, judged_declines, known_from_files, reasons_of_gold
 
 #: The decision on an answer whose text was described elsewhere.
 UNREAD = Decision(None, "")
@@ -120,7 +120,8 @@ def gather(
             title = options.title or f"graphkit: {own.name}"
             data = ReportData(title, own, computed, [], config, options.unordered, options.undirected, options.sections)
             data.asked = tuple(map(str, asked))
-            known = known_from_files(own, computed, dataset_problems)
+            declines = judged_declines(options.scores)
+            known = known_from_files(own, computed, dataset_problems, declines)
             data.places = known[0].places
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)

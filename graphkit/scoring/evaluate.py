@@ -24,7 +24,7 @@ from graphkit.scoring.clustered_intervals import ClusteredMeans
 from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.results import Evaluation
-from graphkit.scoring.run_pass import RunPass, known_from_files, reasons_of_gold
+from graphkit.scoring.run_pass import RunPass, judged_declines, known_from_files, reasons_of_gold
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -154,21 +154,24 @@ def evaluate_pass(
         scores = [one for one in scores if one.question in chosen_questions.ids]
         options = dataclasses.replace(options, where=chosen_questions)
     judged = None
-    if options.cluster is not None or options.slices is not None:
+    in_graph = options.engine == "cypher" and any(measure.reads_declined for measure in chosen)  # reads kept decisions
+    if in_graph or options.cluster is not None or options.slices is not None:
         options = dataclasses.replace(options, keep_rows=True)
     if scores or options.cluster is not None or options.slices is not None:
         judged = partial(_judged, run.dataset, scores, options)
     found = Problems(options.on_error, strict=options.strict) if problems is None else problems
+    declines = judged_declines(scores)
     if store is not None:
         from graphkit.scoring.graph_scoring import GraphScoring
 
-        result = GraphScoring(store, options, chosen, found, progress, judged, selection).score(run)
+        result = GraphScoring(store, options, chosen, found, progress, judged, selection, declines).score(run)
     elif not isinstance(run, RunPass):
         from graphkit.scoring.evaluate_shards import score_shards
 
-        result = score_shards(run, options, chosen, problems=found, progress=progress, judged=judged)
+        known = known_from_files(run.dataset, chosen, found, declines)
+        result = score_shards(run, options, chosen, problems=found, progress=progress, known=known, judged=judged)
     else:
-        result = run.score_by(options, chosen, known_from_files(run.dataset, chosen, found), found)
+        result = run.score_by(options, chosen, known_from_files(run.dataset, chosen, found, declines), found)
         result = dataclasses.replace(result, failed_as=options.failed_as)
         result = result if judged is None else judged(result)
     warnings = found.unknown_fields() if problems is None else ()

@@ -145,7 +145,16 @@ class _Scoring:
         options = job.outcomes, job.detailed is not None, job.unordered, job.undirected, job.name, only
         # A graph may know more than the files do.
         known = sorted(map(repr, job.commits.commits.items())), sorted(job.invalid.items())
-        return key_of(__version__, self.names, own, options, self.run.key, known, job.commits.access.principal)
+        return key_of(
+            __version__,
+            self.names,
+            own,
+            options,
+            self.run.key,
+            known,
+            job.commits.access.principal,
+            sorted(job.commits.declines.items()),
+        )
 
     def _first_works(self) -> list[ShardWork]:
         try:

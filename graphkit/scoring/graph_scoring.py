@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graphkit import __version__
 from graphkit.database.store import Store
@@ -29,7 +29,7 @@ from graphkit.graph.runs import (
 from graphkit.graph.score_nodes import Grading, clear_computed, gradings_of, keep_scores, rows_of
 from graphkit.graph.writing import retried_writes
 from graphkit.measures.base import Measure
-from graphkit.records.commits import CommitGraph
+from graphkit.records.commits import CommitGraph, Declines
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.scores import GRAPHKIT
 from graphkit.records.structs import AnswerStruct
@@ -56,6 +56,8 @@ class GraphScoring:
         Returns a result with what belongs to it beside the measures, such as scores that others gave; None for nothing.
     selection
         The rule by which questions are stored; None for all.
+    declines
+        What judges say of whether answers decline.
     """
 
     store: Store
@@ -65,6 +67,7 @@ class GraphScoring:
     progress: Progress
     judged: Callable[[Evaluation], Evaluation] | None = None
     selection: Selection | None = None
+    declines: Declines = field(default_factory=dict)
 
     def score(self, run: RunPass | RunShards) -> Evaluation:
         """Score a run, and keep dataset, run and scores in the graph.
@@ -100,6 +103,11 @@ class GraphScoring:
             from graphkit.scoring.cypher_scoring import score_run
 
             in_graph = [measure for measure in self.measures if measure.query]
+            if options.keep_rows and any(measure.reads_declined for measure in in_graph):
+                # What answers are right, and what judges say, is read there.
+                keep_results(
+                    store, self._with_scores(result), {}, None if records.part is None else records.part.questions
+                )
             found = score_run(store, dataset, result.run, in_graph, options.keep_rows)
             result = self._with_scores(_merged(self.measures, found, result))
         if whole:
@@ -134,7 +142,7 @@ class GraphScoring:
         needed = partial or reads_commits(dataset, self.measures)
         places = dataset.places()
         commits = commit_graph(store, dataset.name, dataset.artifact_commits(places)) if needed else CommitGraph()
-        commits.places, commits.access = places, dataset.access
+        commits.places, commits.access, commits.declines = places, dataset.access, self.declines
         python = self.options.engine == "python"
         if any(one.needs_graph and (python or one.query is None) for one in self.measures):
             commits.edges = dataset.knowledge_edges()

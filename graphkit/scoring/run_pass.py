@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from graphkit.files.dataset import Dataset, given_run_name
@@ -21,10 +22,11 @@ from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.completeness import NO_FACTS
 from graphkit.measures.integration import NO_ANSWER
+from graphkit.measures.judged import DECLINED
 from graphkit.measures.owners import NEITHER
 from graphkit.measures.ranking import EXACT, RankingMeasure
-from graphkit.records.commits import CommitGraph
-from graphkit.records.scores import GRAPHKIT, Score
+from graphkit.records.commits import CommitGraph, Declines
+from graphkit.records.scores import GRAPHKIT, JURY, Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.file_scoring import Descriptions, score_file
 from graphkit.scoring.further_measures import FirstRecords, further_measures
@@ -154,13 +156,16 @@ def reads_commits(dataset: Dataset, measures: Iterable[Measure]) -> bool:
 
 
 def known_from_files(
-    dataset: Dataset, measures: Iterable[Measure], problems: Problems
+    dataset: Dataset, measures: Iterable[Measure], problems: Problems, declines: Declines = MappingProxyType({})
 ) -> tuple[CommitGraph, dict[str, str]]:
-    """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
+    """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question.
+
+    ``declines`` are what judges say of answers (:func:`judged_declines`).
+    """
     measures = [*measures]
     needed = reads_commits(dataset, measures)
     commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(places=dataset.places())
-    commits.access = dataset.access
+    commits.access, commits.declines = dataset.access, declines
     if any(one.needs_graph for one in measures):
         commits.edges = dataset.knowledge_edges()
     return commits, invalid_by_files(dataset, commits, problems)
@@ -203,6 +208,24 @@ def reasons_of_gold(dataset: Dataset, scores: Iterable[Score]) -> list[tuple[str
         for reason, holds in _DECIDED.items()
         if (question.id, reason) in claimed and holds(question)
     ]
+
+
+def judged_declines(scores: Iterable[Score]) -> Declines:
+    """Return what judges say of whether answers decline, for :class:`graphkit.records.commits.CommitGraph`.
+
+    A jury's score takes the place of those of its members.
+    """
+    said: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        if score.measure == DECLINED and score.number is not None:
+            said.setdefault((score.run, score.question), []).append(score)
+    return {
+        answer: [
+            (bool(one.number), one.answer_hash)
+            for one in [one for one in some if str(one.grader).startswith(JURY)] or some
+        ]
+        for answer, some in said.items()
+    }
 
 
 @dataclass(frozen=True)

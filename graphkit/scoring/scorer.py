@@ -20,7 +20,6 @@ from graphkit.measures.owners import of_rightly_declined, text_of
 from graphkit.measures.sided_case import sided
 from graphkit.records.access_rules import no_rule
 from graphkit.records.commits import CommitGraph
-from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
@@ -243,8 +242,8 @@ class Scorer:
                 if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
                     self._note(case, number)
             doubts = answer.doubts
-            if (job.declined or question.answerable is False) and case.declined_by_words:
-                doubts = [*doubts, READ_DECLINED]
+            if (job.declined or question.answerable is False) and (doubt := case.decline_doubt) is not None:
+                doubts = [*doubts, doubt]
             if doubts:
                 totals.doubts.add(doubts)
                 self.doubted.append((len(self.names), doubts))

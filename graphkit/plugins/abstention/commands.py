@@ -30,9 +30,8 @@ def abstention(
     with shown_progress("reading runs"):
         figures = [abstention_figures(RunOnFiles.read(run, dataset)) for run in runs]
     for one in figures:
-        if one.read:
-            what = f"of {counted(one.read, 'record')} the words of the answer say whether it declines"
-            say(f"note: {one.run}: {what}, since abstained isn't stated")
+        for warning in one.warnings:
+            say(f"warning: {one.run}: {warning}")
     present(lambda: _show(figures), *(one.as_json() for one in figures))
 
 

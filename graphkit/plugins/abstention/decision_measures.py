@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, contained
-from graphkit.measures.outcome import right_answer
+from graphkit.measures.outcome import NOT_EVALUATED, RIGHT_ANSWER, right_answer
 from graphkit.measures.owners import OF_QUESTION
 from graphkit.measures.unscored import NO_TRAVERSAL, Unscored
 from graphkit.records.directions import KnowledgeEdges
@@ -143,6 +144,10 @@ class SelectiveRisk(Measure):
 
     source = "selective prediction (Geifman and El-Yaniv 2017)"
     layer = "generation"
+    query = "selective_risk"
+    query_parameters = MappingProxyType(
+        {"decision": RIGHT_ANSWER, "unlogged": NOT_STATED, "declined": DECLINED, "undecided": NOT_EVALUATED}
+    )
     higher_is_better = False
     reads_declined = True
     aliases = ("selective_risk",)

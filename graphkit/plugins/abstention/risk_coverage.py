@@ -17,6 +17,7 @@ from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.measures.outcome import decided, right_answer
 from graphkit.records.words import counted
 from graphkit.scoring.intervals import SEED
+from graphkit.scoring.reason_counts import Doubts
 
 #: How many resamples the intervals rest on, and the shares of coverage that the curve shows.
 RESAMPLES = 1_000
@@ -46,9 +47,11 @@ class AbstentionFigures:
 
     Attributes
     ----------
-    questions, known, read
+    questions, known, read, judged
         The questions with valid gold; those of which it is known whether the record declines, and of how many of these
-        its words say so.
+        its words say so, and a judge.
+    warnings
+        Sentences on records of which that is doubtful.
     unanswerable, declined, rightly
         Of the known ones, those without an answer, those that are declined, and those that are both.
     f1
@@ -68,6 +71,8 @@ class AbstentionFigures:
     questions: int
     known: int
     read: int
+    judged: int
+    warnings: tuple[str, ...]
     unanswerable: int
     declined: int
     rightly: int
@@ -88,6 +93,9 @@ def abstention_figures(run: RunOnFiles) -> AbstentionFigures:
     cases = [case for name, case in run.cases.items() if name not in run.invalid]
     known = [case for case in cases if case.declined is not None]
     pairs = [(case.question.answerable is False, bool(case.declined)) for case in known]
+    doubts = Doubts()
+    for case in known:
+        doubts.add([case.decline_doubt] if case.decline_doubt is not None else [])
     wrong, sure = [], []
     for case in known:
         right = decided(right_answer(case), run.grades(case.question.id)).right
@@ -102,7 +110,9 @@ def abstention_figures(run: RunOnFiles) -> AbstentionFigures:
         run=run.run,
         questions=len(cases),
         known=len(known),
-        read=sum(case.declined_by_words for case in known),
+        read=sum(case.decline_said_by == "words" for case in known),
+        judged=sum(case.decline_said_by == "judge" for case in known),
+        warnings=doubts.warnings(),
         unanswerable=sum(none for none, _ in pairs),
         declined=sum(declined for _, declined in pairs),
         rightly=pairs.count((True, True)),

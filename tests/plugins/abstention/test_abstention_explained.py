@@ -45,9 +45,9 @@ def test_rows_and_causes_are_those_of_the_graph(stored: tuple[Store, Path]) -> N
     store, file = stored
     edge = dict(zip(("source", "relation", "target"), ABSENT, strict=True))
     expected = {
-        "over-refusals": [{"question": "second", "stated": True, "walked": 1, "retrieved": 0}],
+        "over-refusals": [{"question": "second", "said_by": "record", "walked": 1, "retrieved": 0}],
         "answered-unanswerable": [
-            {"question": "false-premise", "why_not": "false premise", "stated": True, "walked": 2, "retrieved": 0}
+            {"question": "false-premise", "why_not": "false premise", "said_by": "record", "walked": 2, "retrieved": 0}
         ],
         "invented-edges": [{"question": "false-premise", **edge, "declined": False}],
     }

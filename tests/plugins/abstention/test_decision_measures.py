@@ -23,7 +23,7 @@ from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.unanswered import MISSING, failed
 from tests.helpers.cli import inside
 from tests.helpers.datasets import read_jsonl, write_jsonl
-from tests.plugins.abstention.worlds import BOTH, QUESTIONS, random_world, record, small_world
+from tests.plugins.abstention.worlds import BOTH, COUNTED, QUESTIONS, random_world, record, small_world
 
 FAILED = failed("timeout")
 
@@ -200,9 +200,9 @@ def test_random_worlds_are_counted_as_written(tmp_path: Path, seed: int) -> None
     file = random_world(tmp_path / "world", seed, 200)
     questions = read_jsonl(tmp_path / "world" / "questions.jsonl")
     records = {one["question_id"]: one for one in read_jsonl(file)}
-    result = graphkit.evaluate(file, measures=BOTH)
+    result = graphkit.evaluate(file, measures=COUNTED)
     for row, question in zip(result.rows, questions, strict=True):
-        assert dict(zip(BOTH, row.values, strict=True)) == _expected(question, records.get(question["id"]))
+        assert dict(zip(COUNTED, row.values, strict=True)) == _expected(question, records.get(question["id"]))
 
 
 @pytest.mark.slow("a thousand datasets are written and scored")
@@ -215,8 +215,8 @@ def test_a_thousand_random_worlds_are_counted_as_written(tmp_path: Path) -> None
         expected = [_expected(one, records.get(one["id"])) for one in read_jsonl(folder / "questions.jsonl")]
         if not records:
             continue
-        found = graphkit.evaluate(file, measures=BOTH)
-        assert [dict(zip(BOTH, row.values, strict=True)) for row in found.rows] == expected, seed
+        found = graphkit.evaluate(file, measures=COUNTED)
+        assert [dict(zip(COUNTED, row.values, strict=True)) for row in found.rows] == expected, seed
 
 
 def test_pass_k_takes_a_right_decision_as_passed(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_the_command_prints_and_gives_json(tmp_path: Path) -> None:
     done = inside("abstention", file, cwd=tmp_path)
     assert done.code == 0
     assert "declined without an answer   1 of 2" in done.out
-    assert "of 2 records the words of the answer say whether it declines" in done.err
+    assert "doubtful in 2 answers: whether it declines is read from the words" in done.err
     found = json.loads(inside("abstention", file, "--json", cwd=tmp_path).out)
     assert (found["f1"]["value"], found["aurc"]["value"]) == (0.5, 0.25)
 

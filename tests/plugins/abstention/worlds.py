@@ -8,8 +8,9 @@ from typing import Any
 
 from tests.helpers.datasets import write_jsonl
 
-#: The measures that both engines compute.
-BOTH = ("RightDecision", "AbstentionRecall", "AbstentionPrecision", "OverRefusal", "Coverage", "InventedEdges")
+#: The measures that both engines compute, whose values follow from the records, and all that both compute.
+COUNTED = ("RightDecision", "AbstentionRecall", "AbstentionPrecision", "OverRefusal", "Coverage", "InventedEdges")
+BOTH = (*COUNTED, "SelectiveRisk")
 
 LOGIN = ["web:login.ts", "CALLS", "api:auth.py"]
 ABSENT = ["web:login.ts", "CALLS", "db:users.sql"]

@@ -38,7 +38,7 @@ from graphkit.records.words import counted
 from graphkit.scoring.measure_summaries import Summary
 
 #: The built-in measures of yes and no; those of grades in words are known by their scores.
-YES_OR_NO = frozenset(("Correct", "Faithful", "Relevant", "Complete", "TrajectoryAccuracy", "CriteriaMet"))
+YES_OR_NO = frozenset(("Correct", "Faithful", "Relevant", "Complete", "TrajectoryAccuracy", "CriteriaMet", "Declined"))
 
 
 @dataclass(frozen=True)

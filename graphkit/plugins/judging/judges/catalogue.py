@@ -10,7 +10,7 @@ from graphkit.plugins.judging.judges.claims import CLAIMS
 from graphkit.plugins.judging.judges.context_graders import CONTEXT_RELEVANCE, FACTS_IN_CONTEXT
 from graphkit.plugins.judging.judges.contract import Grader
 from graphkit.plugins.judging.judges.criteria import CRITERIA
-from graphkit.plugins.judging.judges.direct_scores import BINARY, GRADED, RELEVANCE, SCALE
+from graphkit.plugins.judging.judges.direct_scores import ABSTAINED, BINARY, GRADED, RELEVANCE, SCALE
 from graphkit.plugins.judging.judges.key_terms import COMPLETENESS, CONFLICTS, INTEGRATION
 from graphkit.plugins.judging.judges.own_rubric import rubric_of
 from graphkit.plugins.judging.judges.prompts import form_of, prompt_names, text_of
@@ -20,7 +20,20 @@ from graphkit.plugins.judging.judges.walk_graders import EDGE_RELEVANCE, TRAJECT
 #: The graders whose verdicts Python code checks. Those that show the same parts stand together, so that a server of
 #: models can cache the parts.
 _CHECKED = (
-    *(CLAIMS, RUBRIC, BINARY, GRADED, AGGREGATION, INTEGRATION, RELEVANCE, SCALE, COMPLETENESS, CONFLICTS, CRITERIA),
+    *(
+        CLAIMS,
+        RUBRIC,
+        BINARY,
+        GRADED,
+        AGGREGATION,
+        INTEGRATION,
+        RELEVANCE,
+        SCALE,
+        ABSTAINED,
+        COMPLETENESS,
+        CONFLICTS,
+        CRITERIA,
+    ),
     *(CONTEXT_RELEVANCE, FACTS_IN_CONTEXT, EDGE_RELEVANCE, TRAJECTORY),
 )
 

@@ -1,4 +1,4 @@
-"""Graders that ask for scores directly: ``binary``, ``graded``, ``relevance`` and ``scale``."""
+"""Graders that ask for scores directly: ``binary``, ``graded``, ``relevance``, ``scale`` and ``abstained``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 from pydantic.types import StrictInt
 
+from graphkit.measures.judged import DECLINED
 from graphkit.plugins.judging.judges.contract import Finding, Grader, Reading, UnusableVerdictError
 from graphkit.plugins.judging.judges.forms import (
     Bit,
@@ -15,6 +16,7 @@ from graphkit.plugins.judging.judges.forms import (
     Words,
     needs_gold,
     needs_gold_or_facts,
+    unscored,
     unscored_if_unseen,
 )
 from graphkit.plugins.judging.judges.materials import Materials
@@ -136,4 +138,34 @@ SCALE = Grader(
     ("ScaleGrade",),
     lambda verdict, _: Reading([Finding("ScaleGrade", float(verdict.score), explanation=verdict.reasoning)]),
     lacks=needs_gold,
+)
+
+
+# abstained: whether the answer declines, where its record doesn't say so ---------------------------------------------
+
+STATED = "the record states abstained"
+BLANK = "the answer is blank, which declines"
+
+
+class DeclineVerdict(VerdictForm):
+    """Whether the answer declines."""
+
+    reason: Words
+    declines: bool
+
+
+def _decided_otherwise(materials: Materials) -> Reading | None:
+    answer = materials.case.answer if materials.case is not None else None
+    stated = STATED if answer is not None and answer.abstained is not None else None
+    reason = stated or (None if materials.answer.strip() else BLANK)
+    return None if reason is None else Reading(unscored([DECLINED], reason))
+
+
+ABSTAINED = Grader(
+    "abstained",
+    DeclineVerdict,
+    PARTS[:5],
+    (DECLINED,),
+    lambda verdict, _: Reading([Finding(DECLINED, float(verdict.declines), explanation=verdict.reason)]),
+    unasked=_decided_otherwise,
 )

@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import Any
 
 from graphkit.measures.completeness import THRESHOLD, addressed, content_words, identifiers_in, symbols_of
+from graphkit.measures.declining import declines
 from graphkit.measures.text import folded, last_component, named, words_of
 from graphkit.plugins.judging.judges.contract import Opinion
 from graphkit.plugins.judging.judges.forms import occurs
@@ -492,6 +493,11 @@ def _name_parts(name: str) -> frozenset[str]:
     return frozenset(folded(part) for part in _NAME_PART.findall(name))
 
 
+def _abstained(found: _Findings) -> dict[str, Any]:
+    yes = declines(found.materials.answer)
+    return {"reason": "it has a phrase that declines" if yes else "it has no phrase that declines", "declines": yes}
+
+
 _RULES: Mapping[str, Callable[[_Findings], dict[str, Any]]] = {
     "claims": _claims,
     "rubric": _rubric,
@@ -508,6 +514,7 @@ _RULES: Mapping[str, Callable[[_Findings], dict[str, Any]]] = {
     "facts_in_context": _facts_in_context,
     "edge_relevance": _edge_relevance,
     "trajectory": _trajectory,
+    "abstained": _abstained,
 }
 
 _WORD = re.compile(r"\w+")
