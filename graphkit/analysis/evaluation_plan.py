@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,14 @@ from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.analysis.mending import MendingPlace, to_mend
 from graphkit.analysis.repetitions import Repetitions, repetitions
-from graphkit.analysis.run_gates import RunGates
+from graphkit.analysis.run_gates import RunGates, figure_named
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import RunSource, answering_model
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import known_measure, measure_class, parse_measure, resolve_measures
-from graphkit.records.option_values import By, PercentileName, measure_of, percentile_in
+from graphkit.records.option_values import By, FigureName, PercentileName, measures_of, percentile_in
 from graphkit.records.plugins import installed, load
 from graphkit.records.progress import Progress, expect, quiet
 from graphkit.records.repetition_names import repetitions_by_name
@@ -101,14 +102,17 @@ class EvaluationPlan:
 
     @cached_property
     def gated(self) -> dict[str, str]:
-        """The measures and percentiles of the gates: the text of the user, and the name in the results."""
+        """The measures, percentiles and figures of the gates: the text of the user, and the name in the results."""
         given = {score.measure for score in self.scores}
 
         def named(text: str) -> str:
             return text if text in given else str(self._resolved([text])[0])
 
-        found = {}
+        found: dict[str, str] = {}
         for text in self.gates.texts:
+            if text not in given and (figure := figure_named(text)) is not None:
+                found[text] = FigureName.of(figure.name, tuple(named(one) for one in figure.measures))
+                continue
             of = None if text in given or measure_class(text) is not None else percentile_in(text)
             found[text] = named(text) if of is None else PercentileName.of(named(of[0]), of[1])
         return found
@@ -142,7 +146,10 @@ class EvaluationPlan:
         # One that is computed and given as well stays: it is refused.
         asked = [one for one, of in known.items() if str(of or one) not in given or (of is not None and of.computed)]
         chosen = self._resolved(asked or ([] if self.options.measures else self.config.default_measures()))
-        named = [*map(measure_of, self.gated.values()), *(self.selection.measures if self.options.keep else ())]
+        named = [
+            *chain.from_iterable(map(measures_of, self.gated.values())),
+            *(self.selection.measures if self.options.keep else ()),
+        ]
         return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in named if one not in given])]))
 
     @cached_property
@@ -233,8 +240,8 @@ class EvaluationPlan:
     @property
     def _by_question(self) -> bool:
         """Whether a gate holds the values of questions."""
-        percentiles = any(isinstance(name, PercentileName) for name in self.gated.values())
-        return bool(percentiles or self.gates.each or self.gates.pass_at or self.gates.pass_k is not None)
+        others = any(isinstance(name, PercentileName | FigureName) for name in self.gated.values())
+        return bool(others or self.gates.each or self.gates.pass_at or self.gates.pass_k is not None)
 
     def _scored(
         self,
@@ -321,14 +328,15 @@ class EvaluationPlan:
     ) -> list[GateOutcome]:
         gates, gated = self.gates, self.gated
         named = [*map(str, self.measures), *(one.measure for one in self.scores)] if self.options.measures else []
-        measures = [*dict.fromkeys([*named, *map(measure_of, gated.values())])] or None
+        bounded = [*dict.fromkeys(chain.from_iterable(map(measures_of, gated.values())))]
+        measures = [*dict.fromkeys([*named, *bounded])] or None
         outcomes = dataclasses.replace(gates.named(gated), measures=measures, passing=self.passing).outcomes(
             results, [self._card(one, cards) for one in results] if gates.severe else cards, systems
         )
         if self._kappa_gate is None:
             return outcomes
         judged = {score.measure for score in self.scores if score.judged}
-        checked = [name for name in dict.fromkeys(map(measure_of, gated.values())) if name in judged]
+        checked = [name for name in bounded if name in judged]
         repeated = {one.name: [some.run for some in one.repetitions] for one in systems}
         names = [run for result in results for run in repeated.get(result.run, [result.run])]
         return outcomes + self._kappa_gate((one.file for one in runs), names, self.scores, gates.min_kappa, checked)

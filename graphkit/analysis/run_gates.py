@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from graphkit.analysis.findings import listed
 from graphkit.analysis.gate_outcomes import FAIL_QUESTION, NAMED, GateOutcome
@@ -22,13 +23,31 @@ from graphkit.analysis.gates import (
 )
 from graphkit.analysis.layers import Scorecard
 from graphkit.errors import InputError
-from graphkit.records.option_values import PercentileName, Seconds, measure_of
+from graphkit.records.option_values import FigureName, PercentileName, Seconds, measures_of
 from graphkit.records.plugins import installed, load
 from graphkit.scoring.repeated_systems import Passing, RepeatedSystem, pooled
 from graphkit.scoring.results import Evaluation
 
 #: The gates whose bound is for values of a measure.
 BOUNDS = ("fail-under", "fail-over", FAIL_QUESTION)
+
+
+class RunFigure(Protocol):
+    """A figure of a whole run that no mean is, by a plug-in: an entry point of ``graphkit.figures`` names it."""
+
+    name: str
+    #: The measures of whose values it is made.
+    measures: tuple[str, ...]
+
+    def outcome(self, gate: str, name: str, bound: float, run: str, results: Sequence[Evaluation]) -> GateOutcome:
+        """Return the outcome of ``fail-under`` or ``fail-over`` for a run, or for all repetitions of a system."""
+
+
+def figure_named(text: str) -> RunFigure | None:
+    """Return the figure of a name, None if there is none."""
+    point = installed("graphkit.figures").get(text.casefold())
+    found: RunFigure | None = None if point is None else load(point, InputError, f"a gate on {text}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +58,8 @@ class RunGates:
     ----------
     under, over, each
         The bounds of :func:`fail_under`, :func:`fail_over` and :func:`fail_question`, by the text of the measure; those
-        on means may be on percentiles, such as ``Latency_p95`` (:mod:`graphkit.plugins.limits.percentile_gates`).
+        on means may be on percentiles, such as ``Latency_p95`` (:mod:`graphkit.plugins.limits.percentile_gates`), or on
+        figures of whole runs, such as ``AURC`` (:class:`RunFigure`).
     max_failed
         The limit of :func:`max_failed`.
     severe
@@ -122,12 +142,16 @@ class RunGates:
         for option, bounds in {"--fail-under": self.under, "--fail-over": self.over, **options}.items():
             for text, bound in bounds:
                 name = names.get(text or "", "")
-                if isinstance(bound, Seconds) and measure_of(name) != "Latency":
-                    what = f"{measure_of(name)} isn't measured in time"
+                if isinstance(bound, Seconds) and (measured := " and ".join(measures_of(name))) != "Latency":
+                    what = f"{measured} isn't measured in time"
                     raise InputError(what, where=f"{option} {text}", remedy="Give a number: only Latency takes a unit.")
-                if isinstance(name, PercentileName) and (option in options or self.sure or self.pass_k is not None):
-                    what = "a percentile is bounded by --fail-under or --fail-over, without --sure and --pass-k"
-                    raise InputError(what, where=f"{option} {text}", remedy=f"Name the measure: {name.measure}.")
+                if isinstance(name, PercentileName | FigureName) and (
+                    option in options or self.sure or self.pass_k is not None
+                ):
+                    kind = "a percentile" if isinstance(name, PercentileName) else "a figure of a whole run"
+                    what = f"{kind} is bounded by --fail-under or --fail-over, without --sure and --pass-k"
+                    remedy = f"Name the measure: {measures_of(name)[0]}."
+                    raise InputError(what, where=f"{option} {text}", remedy=remedy)
 
     @property
     def asked(self) -> bool:
@@ -151,7 +175,7 @@ class RunGates:
         repeated = {one.name: one for one in systems}
         whole = [some for one in results for some in (repeated[one.run].repetitions if one.run in repeated else [one])]
         bounds = *self.under, *self.over, *self.each
-        means = [(name, bound) for name, bound in bounds if not isinstance(name, PercentileName)]
+        means = [(name, bound) for name, bound in bounds if not isinstance(name, PercentileName | FigureName)]
         held = [name for name, _ in means]
         under, over = ([one for one in some if one in means] for some in (self.under, self.over))
         singly = {one.run: repeated[one.run].repetitions if one.run in repeated else [one] for one in results}
@@ -165,13 +189,23 @@ class RunGates:
             *self._of_percentiles(singly),
             *fail_question(results, self.each),
             *max_failed(whole, self.max_failed, [*held, *(weighed if self.severe else ())]),
-            *self._scored(whole, dict.fromkeys(measure_of(name) for name, _ in bounds)),
+            *self._scored(whole, dict.fromkeys(one for name, _ in bounds for one in measures_of(name))),
         ]
         of_run = {one.run: one for one in (*whole, *results)} | {one.run: one for one in bounded}
         figures = [_with_figures(one, of_run[one.run]) for one in outcomes]
+        both = (("fail-under", self.under), ("fail-over", self.over))
         return [
-            self._of_system(one, repeated[one.run]) if one.run in repeated and one.percentile is None else one
-            for one in figures
+            *(
+                self._of_system(one, repeated[one.run]) if one.run in repeated and one.percentile is None else one
+                for one in figures
+            ),
+            *(
+                figure.outcome(gate, name, bound, run, some)
+                for run, some in singly.items()
+                for gate, bounds in both
+                for name, bound in bounds
+                if isinstance(name, FigureName) and (figure := figure_named(name)) is not None
+            ),
         ]
 
     def _of_percentiles(self, runs: Mapping[str, Sequence[Evaluation]]) -> list[GateOutcome]:

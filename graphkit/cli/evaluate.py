@@ -26,6 +26,7 @@ from graphkit.cli.briefs import FULL, lines_of_error, print_brief, say_briefly
 from graphkit.cli.options import (
     ANSWERED_BY,
     BY,
+    CLUSTER,
     CONFIG,
     DATASET,
     MEASURE,
@@ -91,10 +92,7 @@ class ScoringOptions:
     untyped: bool = UNTYPED
     unordered: bool = UNORDERED
     failed_as: CountedAs = MISSING_AS
-    cluster: Literal["repo", "repo-set", "session", "category", "group"] | None = option(
-        "--cluster",
-        "Give intervals over clusters: questions of one repository, session, category or group are dependent.",
-    )
+    cluster: Literal["repo", "repo-set", "session", "category", "group"] | None = CLUSTER
 
 
 @dataclass(frozen=True)

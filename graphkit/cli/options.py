@@ -110,6 +110,10 @@ BY = option(
     "Also give the means by a field of the questions (category, difficulty, group, split, session), or by what their "
     "gold has in the graph (repo, repositories, hops, boundary, relation, commit).",
 )
+CLUSTER = option(
+    "--cluster",
+    "Give intervals over clusters: questions of one repository, session, category or group are dependent.",
+)
 FAILED_AS = option(
     "--missing-as --failed-as",
     "Count failed, missing and unlogged questions as the worst value; or only failed and missing ones; or none.",

@@ -109,6 +109,22 @@ class PercentileName(str):
         return name
 
 
+class FigureName(str):
+    """The name of a figure of a whole run in results, such as ``AURC``, with the measures of whose values it is made.
+
+    No mean over questions is such a figure; a plug-in computes it (entry points of ``graphkit.figures``).
+    """
+
+    measures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, measures: tuple[str, ...]) -> FigureName:
+        """Return the name of a figure of these measures."""
+        found = cls(name)
+        found.measures = measures
+        return found
+
+
 def percentile_in(text: str) -> tuple[str, Fraction] | None:
     """Return the measure and the percentage in the text of a percentile; None for any other text.
 
@@ -127,9 +143,11 @@ def percentile_in(text: str) -> tuple[str, Fraction] | None:
     return found["measure"], percent
 
 
-def measure_of(name: str) -> str:
-    """Return the measure of a percentile's name, or the name of a measure as it is."""
-    return name.measure if isinstance(name, PercentileName) else name
+def measures_of(name: str) -> tuple[str, ...]:
+    """Return the measure of a percentile's name, those of a figure's, or the name of a measure as it is."""
+    if isinstance(name, FigureName):
+        return name.measures
+    return (name.measure if isinstance(name, PercentileName) else name,)
 
 
 class Share(NamedTuple):

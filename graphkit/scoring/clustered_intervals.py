@@ -20,6 +20,7 @@ FEW_CLUSTERS = 20
 FEW_APART = 6
 
 ONE_CLUSTER = "all questions are one cluster"
+NARROW = "the interval may be too narrow"
 ALIKE_CLUSTERS = "all clusters have equal means, so nothing shows how far others may lie"
 
 
@@ -109,13 +110,18 @@ def without_interval(found: ClusterSums) -> str:
     return f"too few clusters for an interval: {counted(found.clusters, 'cluster')}"
 
 
+def few_clusters(clusters: int) -> str:
+    """Return the sentence on an interval over few clusters."""
+    return f"{NARROW}: {counted(clusters, 'cluster')}, fewer than {FEW_CLUSTERS}"
+
+
 def cautioned(found: ClusterSums) -> str | None:
     """Return a sentence on why an interval over clusters may be too narrow, or None."""
     if found.alike:
         return ALIKE_CLUSTERS
-    narrow, clusters = "the interval may be too narrow", counted(found.clusters, "cluster")
+    narrow, clusters = NARROW, counted(found.clusters, "cluster")
     if found.clusters < FEW_CLUSTERS:
-        return f"{narrow}: {clusters}, fewer than {FEW_CLUSTERS}"
+        return few_clusters(found.clusters)
     if found.effective < FEW_CLUSTERS:
         return f"{narrow}: {clusters} that tell as much as {found.effective:.1f} of one size, fewer than {FEW_CLUSTERS}"
     if found.apart < FEW_APART:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import argument, command, present, print_line, say
-from graphkit.cli.options import DATASET
+from graphkit.cli.options import CLUSTER, DATASET
 from graphkit.cli.tables import print_table
 from graphkit.records.words import counted
 
@@ -21,14 +21,20 @@ if TYPE_CHECKING:
 def abstention(
     runs: list[Path] = argument("RUN.jsonl...", "Show these run logs."),
     dataset: Path | None = DATASET,
+    cluster: Literal["repo", "repo-set", "session", "category", "group"] | None = CLUSTER,
 ) -> None:
     """Show what runs decline, and how wrong the rest is."""
     from graphkit.analysis.file_failures import RunOnFiles
     from graphkit.cli.progress import shown_progress
     from graphkit.plugins.abstention.risk_coverage import abstention_figures
+    from graphkit.scoring.question_clusters import QuestionClusters
 
     with shown_progress("reading runs"):
-        figures = [abstention_figures(RunOnFiles.read(run, dataset)) for run in runs]
+        read = [RunOnFiles.read(run, dataset) for run in runs]
+        clusters = [None if cluster is None else QuestionClusters.of_dataset(cluster, one.dataset) for one in read]
+        figures = [abstention_figures(one, some) for one, some in zip(read, clusters, strict=True)]
+    for sentence in dict.fromkeys(one.sentence for one in clusters if one is not None):
+        say(f"note: {sentence}")
     for one in figures:
         for warning in one.warnings:
             say(f"warning: {one.run}: {warning}")

@@ -24,6 +24,7 @@ HAS_ANSWER = f"the question has an answer{OF_QUESTION}"
 HAS_NONE = f"the question has no answer{OF_QUESTION}"
 NONE_ABSENT = f"the question lists no absent edge{OF_QUESTION}"
 NOT_STATED = "the record has no answer, and doesn't say whether it declines (not logged)"
+NO_CONFIDENCE = "the record states no confidence (not logged)"
 ANSWERED = "the record answers"
 DECLINED = "the record declines"
 
@@ -159,6 +160,23 @@ class SelectiveRisk(Measure):
             return Unscored(DECLINED)
         decision = right_answer(case)
         return Unscored(decision.by) if decision.right is None else float(not decision.right)
+
+
+class Confidence(Measure):
+    """The confidence that the record states, on a scale of the system's own.
+
+    Alone it is no goal: AURC, a figure of the whole run, says whether wrong answers have less of it than right ones.
+    """
+
+    source = "selective prediction (Geifman and El-Yaniv 2017)"
+    layer = "generation"
+    lowest, highest = None, None
+    query = "confidence"
+    query_parameters = MappingProxyType({"unlogged": NO_CONFIDENCE})
+
+    def value(self, case: Case) -> float | Unscored:
+        stated = case.answer.confidence if case.answer is not None else None
+        return Unscored(NO_CONFIDENCE) if stated is None else stated
 
 
 class InventedEdges(Measure):

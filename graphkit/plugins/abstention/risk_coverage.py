@@ -10,13 +10,16 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 from graphkit.analysis.estimates import Estimate, fields_of
 from graphkit.analysis.file_failures import RunOnFiles
 from graphkit.measures.outcome import decided, right_answer
 from graphkit.records.words import counted
+from graphkit.scoring.clustered_intervals import FEW_CLUSTERS, ONE_CLUSTER, few_clusters
 from graphkit.scoring.intervals import SEED
+from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.reason_counts import Doubts
 
 #: How many resamples the intervals rest on, and the shares of coverage that the curve shows.
@@ -88,24 +91,30 @@ class AbstentionFigures:
         return fields_of(self) | {"curve": [one._asdict() for one in self.curve]}
 
 
-def abstention_figures(run: RunOnFiles) -> AbstentionFigures:
-    """Return the figures of a run; a failed question, or one that says nothing, is left out of each."""
+def abstention_figures(run: RunOnFiles, clusters: QuestionClusters | None = None) -> AbstentionFigures:
+    """Return the figures of a run; a failed question, or one that says nothing, is left out of each.
+
+    Where there are ``clusters``, the intervals resample these whole.
+    """
     cases = [case for name, case in run.cases.items() if name not in run.invalid]
     known = [case for case in cases if case.declined is not None]
     pairs = [(case.question.answerable is False, bool(case.declined)) for case in known]
     doubts = Doubts()
     for case in known:
         doubts.add([case.decline_doubt] if case.decline_doubt is not None else [])
-    wrong, sure = [], []
+    wrong, sure, of_wrong, of_sure = [], [], [], []
     for case in known:
         right = decided(right_answer(case), run.grades(case.question.id)).right
         if case.declined or right is None:
             continue
         wrong.append(not right)
-        confidence = case.answer.confidence if case.answer is not None else None
-        sure += [] if confidence is None else [Answered(confidence, not right)]
+        of_wrong.append(case.question.id)
+        if case.answer is not None and case.answer.confidence is not None:
+            sure.append(Answered(case.answer.confidence, not right))
+            of_sure.append(case.question.id)
+    codes = clusters.codes if clusters is not None else lambda _: None
     unsure = len(wrong) - len(sure)
-    why = f"{counted(unsure, 'decided answer')} without a confidence" if unsure and sure else NO_CONFIDENCE
+    why = without_confidence(unsure) if unsure and sure else NO_CONFIDENCE
     return AbstentionFigures(
         run=run.run,
         questions=len(cases),
@@ -116,13 +125,20 @@ def abstention_figures(run: RunOnFiles) -> AbstentionFigures:
         unanswerable=sum(none for none, _ in pairs),
         declined=sum(declined for _, declined in pairs),
         rightly=pairs.count((True, True)),
-        f1=_estimated(pairs, abstention_f1, NONE_UNANSWERABLE),
+        f1=estimated(pairs, abstention_f1, NONE_UNANSWERABLE, codes([case.question.id for case in known])),
         decided=len(wrong),
         unsure=unsure,
-        risk=_estimated(wrong, lambda some: sum(some) / len(some) if some else None, "no answer is decided"),
-        aurc=Estimate(None, reason=why) if unsure or not sure else _estimated(sure, aurc, why),
+        risk=estimated(
+            wrong, lambda some: sum(some) / len(some) if some else None, "no answer is decided", codes(of_wrong)
+        ),
+        aurc=Estimate(None, reason=why) if unsure or not sure else estimated(sure, aurc, why, codes(of_sure)),
         curve=() if unsure or not sure else _curve(sure),
     )
+
+
+def without_confidence(answers: int) -> str:
+    """Return why there is no curve where some decided answers state no confidence."""
+    return f"{counted(answers, 'decided answer')} without a confidence"
 
 
 def abstention_f1(pairs: Iterable[tuple[bool, bool]]) -> float | None:
@@ -169,16 +185,36 @@ def _curve(answers: Sequence[Answered]) -> tuple[CurvePoint, ...]:
     return tuple(CurvePoint(place / len(found), found[place - 1]) for place in places)
 
 
-def _estimated(items: Sequence[Any], figure: Callable[[Sequence[Any]], float | None], why: str) -> Estimate:
-    """Return a figure of some questions with its bootstrap interval; without one if they are too few, or all alike."""
+def estimated(
+    items: Sequence[Any],
+    figure: Callable[[Sequence[Any]], float | None],
+    why: str,
+    clusters: Sequence[int] | None = None,
+) -> Estimate:
+    """Return a figure of some questions with its bootstrap interval; without one if they are too few, or all alike.
+
+    Parameters
+    ----------
+    why
+        The reason why there is no value, if there is none.
+    clusters
+        The number of the cluster of each question, if they aren't independent: whole clusters are drawn.
+    """
     value = figure(items)
     if value is None:
         return Estimate(None, reason=why, size=len(items))
     if len(set(items)) < 2:
         return Estimate(value, reason="all questions are alike, so nothing shows the spread", size=len(items))
-    dice = random.Random(SEED)  # noqa: S311 - a sample, not a secret
-    drawn = sorted(one for _ in range(RESAMPLES) if (one := figure(dice.choices(items, k=len(items)))) is not None)
+    together: dict[int, list[Any]] = {}
+    for code, item in zip(range(len(items)) if clusters is None else clusters, items, strict=True):
+        together.setdefault(code, []).append(item)
+    if len(together) < 2:
+        return Estimate(value, reason=ONE_CLUSTER, size=len(items))
+    dice, units = random.Random(SEED), [*together.values()]  # noqa: S311 - a sample, not a secret
+    samples = ([*chain.from_iterable(dice.choices(units, k=len(units)))] for _ in range(RESAMPLES))
+    drawn = sorted(one for some in samples if (one := figure(some)) is not None)
     if drawn[0] == drawn[-1]:
         return Estimate(value, reason="resampling gives the same value, so nothing shows the spread", size=len(items))
     low, high = drawn[int(0.025 * len(drawn))], drawn[min(len(drawn) - 1, int(0.975 * len(drawn)))]
-    return Estimate(value, low, high, size=len(items))
+    few = clusters is not None and len(together) < FEW_CLUSTERS
+    return Estimate(value, low, high, few_clusters(len(together)) if few else None, size=len(items))

@@ -26,7 +26,7 @@ from graphkit.plugins.testing.recorded_answers import Again, SystemUnderTest
 from graphkit.plugins.testing.recorded_grades import AskedJudge, scores_beside
 from graphkit.plugins.testing.thresholds import GivenThresholds, Threshold
 from graphkit.plugins.testing.verdict_record import FAILED, PASSED, SKIPPED, RecordedVerdicts
-from graphkit.records.option_values import measure_of
+from graphkit.records.option_values import measures_of
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation
 
@@ -111,7 +111,7 @@ class Suite:
         InputError
             One is of a measure that a judge gives, and none does.
         """
-        gated = {*map(measure_of, self.plan.gated.values())}
+        gated = {one for name in self.plan.gated.values() for one in measures_of(name)}
         judged = [one for one in self.plan.measures if str(one) in gated and not one.computed]
         if judged and self.judge is None:
             given = {score.measure for score in scores_beside(self.answers.run_file(self.folder))[0]}

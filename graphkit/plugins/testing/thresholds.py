@@ -16,7 +16,7 @@ from graphkit.analysis.gates import stale
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.analysis.run_gates import RunGates
 from graphkit.measures.registry import lower_is_better, parse_measure
-from graphkit.records.option_values import measure_of
+from graphkit.records.option_values import measures_of
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import FailedAs
 from graphkit.scoring.options import EvaluationOptions
@@ -108,12 +108,12 @@ class GivenThresholds:
     def _tests(self, plan: EvaluationPlan) -> Iterator[Threshold]:
         under = [(plan.gated[text], float(bound)) for text, bound in self.under.items()]
         over = [(plan.gated[text], float(bound)) for text, bound in self.over.items()]
-        names = [measure_of(name) for name, _ in (*under, *over)]
+        names = [one for name, _ in (*under, *over) for one in measures_of(name)]
 
         def scored(measure: str) -> dict[str, Any]:
             if self.min_scored is None:
                 return {"beside": names}
-            return {"min_scored": self.min_scored, "measures": [measure_of(measure)]}
+            return {"min_scored": self.min_scored, "measures": [*measures_of(measure)]}
 
         for one in under:
             yield _of_gates(_named("fail-under", *one), RunGates(under=[one], sure=self.sure, **scored(one[0])))
@@ -122,7 +122,7 @@ class GivenThresholds:
         if self.max_failed is not None:
             yield _of_gates(_named("max-failed", "", self.max_failed), RunGates(max_failed=self.max_failed))
         if self.min_scored is not None:
-            bounded = [measure_of(plan.gated[text]) for text in (*self.under, *self.over)]
+            bounded = [one for text in (*self.under, *self.over) for one in measures_of(plan.gated[text])]
             gates = RunGates(min_scored=self.min_scored, measures=bounded or None)
             yield _of_gates(_named("min-scored", "", self.min_scored), gates)
         if self.stale:

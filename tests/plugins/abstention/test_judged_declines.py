@@ -175,5 +175,7 @@ def test_the_verdict_of_a_model() -> None:
     for declines, value in ((True, 1.0), (False, 0.0)):
         [one] = read(grader, materials("It calls."), {"reason": "r", "declines": declines}).findings
         assert (one.measure, one.value, one.explanation) == (DECLINED, value, "r")
-    assert [one.reason for one in grader.unasked(materials(" ")).findings] == [BLANK]
+    blank = grader.unasked(materials(" "))
+    assert blank is not None
+    assert [one.reason for one in blank.findings] == [BLANK]
     assert grader.unasked(materials("It calls.")) is None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import random
+from fractions import Fraction
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import pytest
@@ -42,20 +43,23 @@ def test_an_answer_without_a_confidence_leaves_no_curve(tmp_path: Path) -> None:
 ANSWERS = st.lists(st.builds(Answered, st.sampled_from((0.1, 0.5, 0.9)), st.booleans()), max_size=6)
 
 
-@given(ANSWERS)
-def test_ties_count_as_their_mean_order(answers: list[Answered]) -> None:
-    """The area of answers with equal confidences is the mean over the orders of a sample of shuffles."""
+@given(ANSWERS, st.randoms(use_true_random=False))
+def test_ties_count_as_the_mean_over_all_orders(answers: list[Answered], dice: random.Random) -> None:
+    """The risks of answers with equal confidences are the means over every order of them, whatever theirs is."""
     if not answers:
         assert aurc(answers) is None
         return
-    # An independent count: each order of ties, drawn often enough, has the risks of plain prefixes.
-    dice = random.Random(1)
-    drawn = []
-    for _ in range(2000):
-        order = sorted(answers, key=lambda one: (-one.confidence, dice.random()))
-        drawn.append([sum(one.wrong for one in order[:n]) / n for n in range(1, len(order) + 1)])
-    means = [math.fsum(column) / len(drawn) for column in zip(*drawn, strict=True)]
-    assert risks(answers) == pytest.approx(means, abs=0.06)
+    # An independent count: all orders of all answers that go from high to low, each with the risks of plain prefixes.
+    orders = [one for one in permutations(answers) if all(x.confidence >= y.confidence for x, y in pairwise(one))]
+    areas, columns = [], []
+    for order in orders:
+        columns.append([Fraction(sum(one.wrong for one in order[:n]), n) for n in range(1, len(order) + 1)])
+        areas.append(sum(columns[-1], Fraction(0)) / len(order))
+    means = [float(sum(column, Fraction(0)) / len(orders)) for column in zip(*columns, strict=True)]
+    assert risks(answers) == pytest.approx(means, abs=1e-12)
+    assert aurc(answers) == pytest.approx(float(sum(areas, Fraction(0)) / len(orders)), abs=1e-12)
+    shuffled = dice.sample(answers, len(answers))
+    assert (risks(shuffled), aurc(shuffled)) == (risks(answers), aurc(answers))
 
 
 def test_the_command_prints_and_gives_json(tmp_path: Path) -> None:
