@@ -77,12 +77,15 @@ _PHRASES = (
     r"(?:der|im|die|den) (?:kontext|text|dokumente?n?|quellen?) (?:[\w ]{0,20} )?"
     r"(?:enthält|enthalten|erwähnt|erwähnen|nennt|nennen|steht|sagt) (?:[\w ]{0,20} )?(?:nichts|keine?n?|nicht)\b",
     r"es (?:gibt|existiert) keinen? (?:solchen? )?(?:weg|pfad|verbindung|antwort)\b",
+    r"ich (?:habe|konnte) (?:(?:dazu |leider )?(?:nichts|keine? [\w ]{0,30}?"
+    r"|[\w.:/#-]{1,60} nicht) )(?:ge)?f[iu]nden\b",
     # French
     r"je (?:ne |n')?(?:le )?sais pas\b(?! que)",
     r"(?:je l'ignore|j'ignore)\b",
     r"je ne (?:peux|puis|suis)(?: malheureusement)? pas (?:en mesure de )?(?:y |vous )?(?:répondre|dire"
     r"|déterminer|trouver)\b",
     r"je n'ai (?:pas|aucune) (?:assez d'|suffisamment d'|d'|l')?information",
+    r"je (?:n'ai|ne) (?:rien |pas (?:pu )?)?trouv(?:é|er|e)\b",
     r"(?:il est )?impossible (?:de|d'y) (?:répondre|dire|déterminer|savoir)\b",
     r"(?:le|ce|les|ces) (?:contexte|texte|documents?|sources?|passages?)(?: fournis?)? (?:ne "
     r"|n')\w+ (?:pas|aucune?|rien)\b",
@@ -93,6 +96,8 @@ _PHRASES = (
     r"no (?:lo )?sé\b(?! que)",
     r"(?:lo )?desconozco\b",
     r"no (?:puedo|podemos|soy capaz de) (?:responder|contestar|determinar|decir|encontrar)\w*\b",
+    r"no (?:he encontrado|encontré|encuentro"
+    r"|pude (?:encontrar|responder|determinar)|he podido (?:encontrar|responder))\b",
     r"no (?:tengo|hay|dispongo de|se dispone de) (?:suficiente |la |bastante |ninguna )?(?:información"
     r"|datos)\b(?! que se)",
     r"(?:el|este|los|estos|la) (?:contexto|texto|documentos?|fuentes?|pasajes?)(?: proporcionados?)? no "
@@ -102,6 +107,7 @@ _PHRASES = (
     # Italian
     r"non (?:lo )?so\b(?! che)",
     r"non (?:posso|sono in grado di|riesco a) (?:rispondere|determinare|dire|trovare)\w*\b",
+    r"non (?:ho trovato|trovo|ho potuto trovare|sono riuscit[oa] a (?:trovare|rispondere))\b",
     r"non (?:ho|ci sono|dispongo di) (?:abbastanza |sufficienti |le )?(?:informazioni|dati)\b(?! che si)",
     r"(?:il|questo|i|questi) (?:contesto|testo|documenti?|fonti|brani)(?: forniti?o?)? non "
     r"(?:menziona(?:no)?|contengono|contiene|fornisce|forniscono|indica(?:no)?|specifica(?:no)?|dice|dicono)\b",
@@ -111,6 +117,7 @@ _PHRASES = (
     r"(?:eu )?não (?:o )?sei\b(?! que)",
     r"(?:eu )?desconheço\b",
     r"(?:eu )?não (?:posso|consigo|sou capaz de) (?:responder|determinar|dizer|encontrar)\w*\b",
+    r"(?:eu )?não (?:encontrei|(?:consegui|pude) (?:encontrar|responder|determinar))\b",
     r"(?:eu )?não (?:tenho|há|disponho de) (?:a |as |qualquer )?informaç(?:ão|ões)\b(?! que se)",
     r"o(?:s)? (?:contexto|texto|documentos?)(?: fornecidos?)? não (?:menciona|contém|contêm|fornece"
     r"|indica|inclui|diz)m?\b",
@@ -120,6 +127,7 @@ _PHRASES = (
     r"(?:ik weet|(?:dat|dit) weet ik)(?: het| dat)? (?:helaas )?niet\b(?! alleen)",
     r"ik heb geen idee\b",
     r"ik kan (?:de vraag|deze vraag|dit|dat|het)(?: helaas)? niet (?:beantwoorden|zeggen|bepalen|vinden)\b",
+    r"ik (?:heb|kon) (?:(?:helaas )?(?:niets|geen [\w ]{0,30}?|[\w.:/#-]{1,60} niet) )(?:gevonden|vinden)\b",
     r"(?:er is|ik heb) (?:onvoldoende|niet genoeg|geen)(?: \w+)? informatie\b(?! die)",
     r"(?:de|deze|het) (?:context|tekst|documenten|bronnen) (?:bevat|bevatten|geeft|geven|vermeldt"
     r"|vermelden|noemt|zegt) "
@@ -130,7 +138,8 @@ _PHRASES = (
     # Chinese
     r"我?(?:不知道|不清楚|不确定|不確定|不了解)",
     r"(?:我|该问题|这个问题|此问题|該問題|這個問題)?(?:无法|無法|不能)(?:回答|确定|確定|判断|判斷|得知|找到|从|從)",
-    r"(?:没有|沒有|缺乏|未提供|没找到|沒找到)(?:足够的?|足夠的?|相关的?|相關的?|任何)?(?:信息|資訊|资料|資料|这样的|這樣的|路径|路徑)",
+    r"我?(?:(?:没有|沒有|没|沒|未)(?:能)?找到|找不到)",
+    r"(?:没有|沒有|缺乏|未提供)(?:足够的?|足夠的?|相关的?|相關的?|任何)?(?:信息|資訊|资料|資料|这样的|這樣的|路径|路徑)",
     r"(?:上下文|文中|文本|文档|文檔|资料|資料|提供的\w{0,6})(?:中|里|裡)?(?:没有|沒有|并未|並未|未)(?:提到|提及|说明|說明|包含|给出|給出|提供)",
     r"不存在(?:这样的|這樣的|从|從|任何)?[^,，。]{0,20}(?:路径|路徑|关系|關係|连接|連接)",
 )
@@ -151,7 +160,10 @@ _GOES_ON = re.compile(
     r"|en revanche|sauf|hormis|pero|sin embargo|aunque|no obstante|salvo|excepto|ma|però|tuttavia|eppure|tranne"
     r"|mas|porém|no entanto|contudo|todavia|exceto|maar|echter|toch|behalve|the answer is|my (?:best )?guess is"
     r"|(?:it is|it's) (?:likely|probably)|probably|likely|vermutlich|wahrscheinlich|probablement|probablemente"
-    r"|probabilmente|provavelmente|waarschijnlijk)\b|但是?|不过|不過|然而|可是|除了|しかし|ただし|けれど|が、|ですが"
+    r"|probabilmente|provavelmente|waarschijnlijk)\b|(?<=[,;:.] )(?:instead|rather|stattdessen|plutôt|à la place|en cambio|en su lugar|invece"
+    r"|em vez disso|em troca"
+    r"|in plaats daarvan|in plaats hiervan)\b|但是?|而是|相反|不过|不過|然而|可是|除了"
+    r"|しかし|ただし|けれど|ものの|代わりに|が、|ですが"
 )
 
 #: Ends of sentences and of the clauses that a colon, a semicolon or a dash ends.
