@@ -197,8 +197,12 @@ def _as_stated(row: Failure) -> str:
 
 
 def _invented_edge(row: Failure) -> str:
-    return f"walked an edge that doesn't exist: {edge_in_words(row)}"
+    why = "the question lists it as absent" if row["listed"] else NOT_HELD
+    return f"walked an edge that doesn't exist: {edge_in_words(row)} ({why})"
 
+
+#: Why an edge that no question lists doesn't exist.
+NOT_HELD = "neither the knowledge graph nor gold holds it"
 
 #: What a principal may not read is this, wherever it is named.
 OVER_THE_LINE = "over the line"

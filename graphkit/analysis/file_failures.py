@@ -138,6 +138,8 @@ class RunOnFiles:
             raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
         if question is not None:
             self.require_question(question)
+        if name == "invented-edges" and self.cases:  # nothing else needs the edges of the graph in memory
+            next(iter(self.cases.values())).commits.edges = self.dataset.knowledge_edges()
         asked = [question] if question is not None else sorted(self.cases)
         if name in _COUNTS:
             cases = [case for one in asked if (case := self.answered(one)) is not None]
@@ -354,8 +356,10 @@ def _decisions(answerable: bool) -> Callable[[Case], Iterator[Row]]:
 
 
 def _invented(case: Case) -> Iterator[Row]:
-    for source, relation, target in sorted(case.invented, key=lambda edge: (edge[0], edge[1] or "\uffff", edge[2])):
-        yield {"source": source, "relation": relation, "target": target, "declined": case.declined}
+    edges = {*case.invented, *(case.made_up or ())}
+    for edge in sorted(edges, key=lambda edge: (edge[0], edge[1] or "\uffff", edge[2])):
+        named = dict(zip(("source", "relation", "target"), edge, strict=True))
+        yield {**named, "listed": edge in case.invented, "declined": case.declined}
 
 
 #: The kinds with rows of questions, each with the rows of one, without its id.

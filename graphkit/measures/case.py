@@ -518,6 +518,28 @@ class Case:
         return contained(self.walked, [(one.source, one.relation, one.target) for one in self.question.absent], True)
 
     @lazy
+    def made_up(self) -> set[Edge] | None:
+        """The traversed edges that neither gold nor the knowledge graph holds, and the question doesn't list as absent.
+
+        The graph is that of the question's stack, else all of the dataset; None if the edges of one aren't known.
+        """
+        edges, stack = self.commits.edges, self.question.stack
+        graphs = [edges[stack]] if stack is not None and stack in edges else [*edges.values()]
+        known = [graph for graph in graphs if graph is not None]
+        if not known or len(known) < len(graphs):
+            return None
+        steps = (self.answer.traversal if self.answer is not None else None) or ()
+        turned = {(one.source, one.relation, one.target) for one in steps if not one.directed}
+        turned |= {(target, relation, source) for source, relation, target in turned}
+        gold = contained(self.walked, [edge for path in self.gold for edge in path.edges], True)
+        found = set()
+        for edge in self.walked - gold - self.invented:
+            how = {graph.held(*edge) for graph in known}
+            if "forward" not in how and not ("reversed" in how and edge in turned):
+                found.add(edge)
+        return found
+
+    @lazy
     def common_boundary(self) -> set[Edge]:
         """The common edges whose ends lie in different repositories."""
         return self.gold_boundary & self.common

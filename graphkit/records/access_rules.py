@@ -63,6 +63,15 @@ def _regex(pattern: str) -> str:
     return f"(?:{first}{''.join(f'(?>.*?{part})' for part in middle)}.*{last})"
 
 
+def pattern_matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches the whole of a text.
+
+    >>> pattern_matches("web:*", "web:login.ts"), pattern_matches("web:?.ts", "web:login.ts")
+    (True, False)
+    """
+    return re.fullmatch(f"(?s:{_regex(pattern)})", text) is not None
+
+
 class Rights:
     """The rights of one principal; without a rule it has none."""
 

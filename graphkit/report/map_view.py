@@ -104,10 +104,10 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
     - ``unlogged``: unknown, since the record has no traversal.
 
     Any other edge is ``crossed`` if the principal of the question may not follow it, ``invented`` if the question lists
-    it as absent, ``otherwise`` if it is a gold edge in the other direction or with another relation, a ``turn`` if the
-    traversal left a gold path by it, else ``extra``. EdgeRecall is found / required, as many as are ``matched`` of
-    those ``matched`` and ``missed``; the column of the spine counts crossed, invented and extra edges and turns as
-    walked off the path.
+    it as absent, or neither gold nor the knowledge graph holds it (if the graph's edges are read), ``otherwise`` if it
+    is a gold edge in the other direction or with another relation, a ``turn`` if the traversal left a gold path by it,
+    else ``extra``. EdgeRecall is found / required, as many as are ``matched`` of those ``matched`` and ``missed``; the
+    column of the spine counts crossed, invented and extra edges and turns as walked off the path.
     """
     attempted = case.answer is not None and case.answer.error is None
     walked = case.walked
@@ -133,7 +133,7 @@ def edge_statuses(case: Case, breaks: Sequence[Break] = ()) -> tuple[dict[Edge, 
         for edge in walk:
             if edge not in right:
                 other = "otherwise" if edge in otherwise else "turn" if edge in turns else "extra"
-                other = "invented" if edge in case.invented else other
+                other = "invented" if edge in case.invented or edge in (case.made_up or ()) else other
                 statuses.setdefault(edge, "crossed" if edge in crossed else other)
     return statuses, len(found), len(required)
 

@@ -8,17 +8,14 @@ selective prediction (Geifman and El-Yaniv 2017).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
-from graphkit.measures.matching import Edge, contained
 from graphkit.measures.outcome import NOT_EVALUATED, RIGHT_ANSWER, right_answer
 from graphkit.measures.owners import OF_QUESTION
 from graphkit.measures.unscored import NO_TRAVERSAL, Unscored
-from graphkit.records.directions import KnowledgeEdges
 
 HAS_ANSWER = f"the question has an answer{OF_QUESTION}"
 HAS_NONE = f"the question has no answer{OF_QUESTION}"
@@ -197,26 +194,9 @@ class InventedEdges(Measure):
     aliases = ("invented_edges",)
 
     def value(self, case: Case) -> float | Unscored:
-        edges, stack = case.commits.edges, case.question.stack
-        graphs = [edges[stack]] if stack is not None and stack in edges else [*edges.values()]
-        known = [graph for graph in graphs if graph is not None]
-        complete = bool(known) and len(known) == len(graphs)
-        if not case.question.absent and not complete:
+        made_up = case.made_up
+        if not case.question.absent and made_up is None:
             return Unscored(NONE_ABSENT, of_question=True)
         if not case.walk_logged:
             return Unscored(NO_TRAVERSAL)
-        return float(len(case.invented | (_made_up(case, known) if complete else set())))
-
-
-def _made_up(case: Case, graphs: Sequence[KnowledgeEdges]) -> set[Edge]:
-    """Return the traversed edges that neither gold nor one of the knowledge graphs holds."""
-    steps = (case.answer.traversal if case.answer is not None else None) or ()
-    turned = {(one.source, one.relation, one.target) for one in steps if not one.directed}
-    turned |= {(target, relation, source) for source, relation, target in turned}
-
-    def held(edge: Edge) -> bool:
-        how = {graph.held(*edge) for graph in graphs}
-        return "forward" in how or ("reversed" in how and edge in turned)
-
-    gold = contained(case.walked, [edge for path in case.gold for edge in path.edges], True)
-    return {edge for edge in case.walked - gold if not held(edge)}
+        return float(len(case.invented | (made_up or set())))

@@ -18,7 +18,7 @@ const EDGE_STATUSES = {
   turn: { word: "wrong turn", sign: "", meaning: "wrong turn: where the traversal left the path", line: "thick" },
   optional: { word: "optional", sign: "○", meaning: "optional, not traversed: no loss", line: "dotted" },
   alternative: { word: "alternative", sign: "–", meaning: "from another alternative: no loss", line: "dash-dotted" },
-  invented: { word: "invented", sign: "✗", meaning: "invented: traversed, though the question lists it as absent", line: "thick" },
+  invented: { word: "invented", sign: "✗", meaning: "invented: traversed, though the question lists it as absent, or neither graph nor gold holds it", line: "thick" },
   crossed: { word: "over the line", sign: "✗", meaning: "over the line: traversed, though the principal may not follow it", line: "thick" },
   extra: { word: "extra", sign: "", meaning: "extra: traversed, not gold", line: "thin" },
   related: { word: "another relationship", sign: "", meaning: "another relationship", line: "thin" },

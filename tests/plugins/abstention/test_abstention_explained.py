@@ -49,7 +49,7 @@ def test_rows_and_causes_are_those_of_the_graph(stored: tuple[Store, Path]) -> N
         "answered-unanswerable": [
             {"question": "false-premise", "why_not": "false premise", "said_by": "record", "walked": 2, "retrieved": 0}
         ],
-        "invented-edges": [{"question": "false-premise", **edge, "declined": False}],
+        "invented-edges": [{"question": "false-premise", **edge, "listed": True, "declined": False}],
     }
     for kind in KINDS:
         assert list(graphkit.failures(store, "mixed", kind)) == expected[kind]

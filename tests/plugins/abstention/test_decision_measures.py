@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import graphkit
+from graphkit.analysis.explain import sentence
+from graphkit.analysis.file_failures import file_failures
 from graphkit.database.store import Store
 from graphkit.graph.queries import schema_statements
 from graphkit.measures.owners import RIGHTLY_DECLINED, Owner, owner_of
@@ -138,6 +141,20 @@ def test_made_up_edges_count(tmp_path: Path, empty_store: Store) -> None:
         ):
             found = graphkit.evaluate(run, measures=("InventedEdges",), **more)
             assert {row.question: row.values[0] for row in found.rows} == expected, more
+
+
+def test_every_invented_edge_is_named(empty_store: Store, tmp_path: Path) -> None:
+    """Files and graph list as many edges of each question as the measure counts, and say which the question lists."""
+    run = made_up_world(tmp_path / "world")
+    graphkit.evaluate(run, measures=("InventedEdges",), store=empty_store)
+    rows = [*file_failures(run, "invented-edges")]
+    assert rows == [*graphkit.failures(empty_store, "world", "invented-edges")]
+    counts = Counter(row["question"] for row in rows)
+    assert {name: float(counts[name]) for name in MADE_UP} == {
+        name: 0.0 if isinstance(count, str) else count for name, (_, _, count) in MADE_UP.items()
+    }
+    assert [(row["source"], row["target"]) for row in rows if row["listed"]] == [(A, B)]
+    assert "(neither the knowledge graph nor gold holds it)" in sentence("invented-edges", rows[0])
 
 
 @pytest.fixture

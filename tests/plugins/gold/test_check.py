@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from graphkit.files.assets import storefront_folder
+from graphkit.plugins.gold.datasets.dataset_checks import check_dataset
 from tests.helpers.cli import NOTHING_LEFT, Graph, Row, without_intervals, write_lines
 from tests.helpers.cli import inside as graphkit
+from tests.helpers.datasets import write_jsonl
 
 ARTIFACTS: tuple[Row, ...] = (
     {"id": "a:m.py#x", "commit": "a1"},
@@ -407,3 +409,21 @@ def test_stale_gold_is_not_scored(any_graph: Graph, tmp_path: Path, engine: str)
     write_lines(data / "edges.jsonl", [*EDGES, {"source": "a:m.py#x", "relation": "CALLS", "target": "a:gone.py"}])
     repaired = evaluated(*ARTIFACTS, {"id": "a:gone.py"})
     assert (repaired["invalid"], repaired["measures"]["EdgeRecall"]["mean"]) == (0, 0.5)
+
+
+def test_patterns_that_match_nothing_are_named(tmp_path: Path) -> None:
+    """A misspelt repository, id and relation are named with their principals; what matches gold or the graph isn't."""
+    questions = [{"id": "q", "question": "?", "paths": [{"steps": [["web:a.ts", "CALLS", "api:b.py"]]}]}]
+    write_jsonl(tmp_path / "questions.jsonl", questions)
+    write_jsonl(tmp_path / "edges.jsonl", [{"source": "hr:c.py", "relation": "READS", "target": "db:d.sql"}])
+    rules = [
+        {"principal": "web-team", "allow": ["web:*", "ap:*", {"relation": "READS"}], "deny": [{"repository": "hrr"}]},
+        {"principal": "hr-team", "allow": ["hr:*", "ap:*", {"relation": "WRITES"}, {"repository": "d?"}]},
+    ]
+    write_jsonl(tmp_path / "access.jsonl", rules)
+    found = [one.what for one in check_dataset(tmp_path).findings if one.kind == "access"]
+    assert found == [
+        "access.jsonl: the pattern 'ap:*' of web-team (allow), hr-team (allow) matches no id that the dataset knows",
+        "access.jsonl: the pattern 'hrr' of web-team (deny) matches no repository that the dataset knows",
+        "access.jsonl: the pattern 'WRITES' of hr-team (allow) matches no relation that the dataset knows",
+    ]

@@ -19,6 +19,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.stale_gold import checked_gold
 from graphkit.measures.text import normalised
+from graphkit.plugins.gold.datasets.access_patterns import idle_patterns
 from graphkit.plugins.gold.datasets.criterion_names import blank_criteria, unknown_names
 from graphkit.plugins.gold.datasets.question_rows import refuse_run
 from graphkit.plugins.gold.datasets.unanswerable_checks import absence_checks
@@ -177,6 +178,7 @@ def check_dataset(dataset: str | Path | Dataset, baseline: str | Path | None = N
     findings += _unknown_commits(questions, commits)
     findings += [Flaw("unknown-name", "warning", *reversed(one)) for one in unknown_names(dataset, questions, commits)]
     findings += _no_rules(questions, commits.access)
+    findings += [Flaw("access", "warning", what) for what in idle_patterns(dataset, questions)]
     reading.raise_if_refused()
     findings += _duplicates(questions)
     findings += _difficulty(questions)
