@@ -8,6 +8,7 @@ __all__ = [
     "completeness",
     "containment",
     "crossings",
+    "declining",
     "integration",
     "judged",
     "matching",
