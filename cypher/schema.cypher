@@ -553,6 +553,21 @@ CREATE INDEX at_graph IF NOT EXISTS FOR ()-[t:AT]-() ON (t.graph);
 // (:Run)-[:GRADED]->(:Grading) Who scored the run.
 // (:Run)-[:JUDGED_BY]->(:Judging) Who judged the run.
 // (:Answer)-[:JUDGED]->(:Verdict) A verdict on the answer.
+
+// (:Answer)-[:COMPARED]->(:Answer) The answers of two runs to a question, as a judge compared them by a criterion.
+//   judge STRING: The judge.
+//   model STRING: The language model; empty if the judge has none.
+//   version STRING: The version of the judge with its prompt.
+//   criterion STRING: The criterion.
+//   differential BOOLEAN: Whether the judge saw only what the other answer lacks.
+//   value FLOAT: What the verdicts are worth to the answer at the end: 1 if it won, 0.5 for a tie; nothing without verdicts.
+//   ahead FLOAT: The same where that answer was shown first; nothing if no judge was asked.
+//   behind FLOAT: The same where it was shown second.
+//   reason STRING: Why there is no value.
+//   comparisons INTEGER: How many verdicts it stands for.
+//   failed INTEGER: How many of them failed.
+//   explanations LIST<STRING>: What the judge said with each of them.
+
 // (:Answer)-[:CLAIMS]->(:Claim) A claim of the answer.
 // (:Answer)-[:CITES]->(:Citation) A citation in the answer.
 // (:Claim)-[:CITES]->(:Citation) A citation that stands at the claim.

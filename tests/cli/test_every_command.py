@@ -84,6 +84,7 @@ def test_defaults_are_those_of_the_library() -> None:
         ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": intervals.SEED},
         ("judge", "consistency"): {"repeat": REPEAT},
         ("judge", "pool"): {"k": pooled_chunks.DEPTH},
+        ("judge", "pairwise"): {"seed": intervals.SEED},
         ("run",): {
             "seed": session.DEFAULT_SEED,
             "k": session.DEFAULT_K,
@@ -239,6 +240,7 @@ READING = (
     ("import", "ragas", "log.json", "-d", "d", "-o", "log.jsonl"),
     ("judge", "spot-check", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "pool", "d/runs/r.jsonl"),
+    ("judge", "pairwise", "d/runs/r.jsonl", "d/runs/s.jsonl"),
     ("judge", "calibrate", "d/runs/r.jsonl", "--scores", "scores.jsonl", "--examples", "new.csv"),
     ("judge", "consistency", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "bias", "d/runs/r.jsonl", "--scores", "scores.jsonl"),

@@ -17,7 +17,7 @@ CODES: dict[Words, int] = {
         [("ci",), ("execute",), ("import", "auto"), ("gold", "propose"), ("gold", "migrate"), ("ragas", "evaluate")], 2
     ),
     **dict.fromkeys([("db", "rename"), ("db", "remove"), ("cache", "prune")], 2),
-    **dict.fromkeys([("judge", "spot-check"), ("judge", "pool"), ("judge", "calibrate")], 2),
+    **dict.fromkeys([("judge", "spot-check"), ("judge", "pool"), ("judge", "pairwise"), ("judge", "calibrate")], 2),
 }
 IMPORTS = ("auto", "gold", "graph", "scores")
 #: Those of the fast suite: one each that reads files, fills a graph, reads it, is refused, lists, and is a plug-in's.

@@ -178,6 +178,13 @@ COMMANDS: dict[Words, Command] = {
         writes=("--cache",),
         folders=("--out",),
     ),
+    ("judge", "pairwise"): Command(
+        {
+            **{"runs": RUN, "--dataset": DATASET, "--cache": "new.sqlite", "--prices": "prices.toml"},
+            "--criteria": "criteria.toml",
+        },
+        writes=("--cache",),
+    ),
     ("judge", "spot-check"): Command({**_JUDGED, "--csv": "sheet.csv", "--grades": "person.jsonl"}),
     ("judge", "calibrate"): Command(
         {**_JUDGED, "--csv": "sheet.csv", "--prices": "prices.toml", "--examples": "kept.csv"}, writes=("--examples",)
@@ -347,6 +354,7 @@ def write_world(folder: Path) -> Path:
     texts = {
         "config.toml": "[targets]\nRR = 0.5\n",
         "settings.toml": '[ci]\nmissing-baseline = "pass"\n',
+        "criteria.toml": 'cites = "Does it name its sources?"\n',
         "prices.toml": 'currency = "USD"\n[models.m]\nprompt = 1.0\noutput = 2.0\n',
         "prompt.txt": "{question}",
         "query.cypher": "MATCH (n) RETURN count(n) AS n",

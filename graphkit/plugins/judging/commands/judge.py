@@ -22,6 +22,7 @@ from graphkit.plugins.judging.commands.grade import (
     estimate_in_words,
     judge_progress,
 )
+from graphkit.plugins.judging.commands.pairwise import pairwise
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
@@ -131,11 +132,12 @@ def show(name: str = argument("NAME", "Show this grader; system shows what every
     import json
 
     from graphkit.plugins.judging.judges.catalogue import GRADERS
+    from graphkit.plugins.judging.judges.pairwise import PAIR_GRADERS
     from graphkit.plugins.judging.judges.prompts import text_of
     from graphkit.plugins.judging.judges.verdict_request import prompt_hash, schema_of
 
     words = text_of(name)
-    grader = GRADERS.get(name)
+    grader = (GRADERS | PAIR_GRADERS).get(name)
     schema = schema_of(grader) if grader is not None else None
     printed = json.dumps(schema, ensure_ascii=False, indent=1)
     text = words if schema is None else f"{words}\n\nThe verdict is JSON with this schema:\n{printed}"
@@ -240,6 +242,9 @@ def pool(
     for verdict in [one for one in found.verdicts if one.failure is not None][:5]:
         say(f"no verdict on {verdict.question}: {verdict.failure}: {verdict.reason}")
     require_verdicts(found.verdicts, judge.max_cost)
+
+
+judge.command()(pairwise)
 
 
 @judge.command("spot-check")

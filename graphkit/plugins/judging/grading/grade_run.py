@@ -314,22 +314,27 @@ def cost_of_run(run_file: Path) -> Spread:
     return summarised(figures)["cost"]
 
 
+def loaded_part(store: Store, run_file: Path, source: Dataset, run: str, on_error: OnError) -> set[str] | None:
+    """Return the questions of a run that the graph stores, None for all; load the run first if it is missing."""
+    from graphkit.graph.runs import stored_part
+    from graphkit.scoring.evaluate import evaluate
+
+    part = stored_part(store, run, run_file)
+    if part is None:
+        # Problems of the files were reported when they were read for grading.
+        evaluate(run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False, name=run)
+    return part
+
+
 def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, on_error: OnError) -> None:
     """Put scores and verdicts beside the answers in the graph; load the run first if it is missing.
 
     A run that the graph stores in part stays so, and gets those of its stored questions; files have them all.
     """
-    from graphkit.graph.runs import stored_part
     from graphkit.graph.score_nodes import load_scores
     from graphkit.plugins.judging.verdict_nodes import keep_verdicts
-    from graphkit.scoring.evaluate import evaluate
 
-    part = stored_part(store, graded.run, run_file)
-    if part is None:
-        # Problems of the files were reported when they were read for grading.
-        evaluate(
-            run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False, name=graded.run
-        )
+    part = loaded_part(store, run_file, source, graded.run, on_error)
     load_scores(store, [score for score in graded.scores if part is None or score.question in part])
     # Without new verdicts, too, the former ones of the judge are removed.
     kept = [verdict for verdict in graded.verdicts if part is None or verdict.question in part]

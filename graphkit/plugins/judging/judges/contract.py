@@ -113,4 +113,5 @@ class Grader:
     graph: bool = False  # whether it needs the knowledge graph around the walk
     instruction: str | None = None  # the prompt of a user's rubric, in place of the file
     rubric: tuple[str, str, str, str] | None = None  # what `rubric_of` made it of
+    system: str = "system"  # the prompt with the rules that stand first
     examples: tuple[str, ...] = ()  # answers with a person's grades, which the prompt shows

@@ -28,6 +28,7 @@ from graphkit.measures.text import folded, last_component, named, words_of
 from graphkit.plugins.judging.judges.contract import Opinion
 from graphkit.plugins.judging.judges.forms import occurs
 from graphkit.plugins.judging.judges.key_terms import by_terms
+from graphkit.plugins.judging.judges.lexical_pairs import preferred
 from graphkit.plugins.judging.judges.materials import Materials, ShownChunk, ShownEdge, criterion_keys
 from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.plugins.judging.judges.sentences import Sentence, sentences_of
@@ -515,6 +516,7 @@ _RULES: Mapping[str, Callable[[_Findings], dict[str, Any]]] = {
     "edge_relevance": _edge_relevance,
     "trajectory": _trajectory,
     "abstained": _abstained,
+    **dict.fromkeys(("pairwise", "pairwise_differential"), lambda found: preferred(found.materials)),
 }
 
 _WORD = re.compile(r"\w+")

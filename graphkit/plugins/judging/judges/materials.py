@@ -88,6 +88,24 @@ class ShownHop:
         return self.by_key[self.walked].text
 
 
+@dataclass(frozen=True, slots=True)
+class ShownPair:
+    """Two answers side by side, and the criterion by which a judge compares them.
+
+    Attributes
+    ----------
+    first, second
+        Their texts, in the order in which the judge sees them; which run gave one isn't shown.
+    criterion, text
+        The name of the criterion, and its words.
+    """
+
+    first: str
+    second: str
+    criterion: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Materials:
     """Everything that a judge may see of one answer."""
@@ -112,6 +130,8 @@ class Materials:
     case: Case | None = field(default=None, repr=False, compare=False)
     surroundings: Surroundings | None = field(default=None, repr=False)  # None without a knowledge graph
     room: int = CONTEXT_TOKENS * CHARACTERS_PER_TOKEN  # the characters of the shown hops
+    pair: ShownPair | None = None  # only to compare two answers; then there is no other answer
+    trial: int = 1  # which of several times it is that the same is asked
 
     @cached_property
     def sentences(self) -> Sequence[Sentence]:

@@ -79,4 +79,5 @@ class ModelJudge:
             max_tokens=room,
             effort=self.effort,
             service=self.service,
+            trial=prompt.trial,
         )

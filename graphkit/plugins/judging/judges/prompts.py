@@ -27,6 +27,9 @@ WALK, HOPS = "walk", "hops"
 #: Further parts, of the grader of a question's own criteria.
 CRITERIA, RUBRIC_PART = "criteria", "rubric"
 
+#: The parts of a prompt that compares two answers.
+PAIR_PARTS = ("question", "answer_1", "answer_2", "criterion")
+
 #: The reason against an opinion that was cut off; a model gets more room for the next one.
 TRUNCATED = "the verdict was cut off before its end"
 
@@ -46,6 +49,7 @@ class Prompt:
     materials: Materials
     #: Earlier opinions on the same prompt that couldn't be used, each with the reason.
     unusable: tuple[tuple[str, str], ...] = ()
+    trial: int = 1  # which of several times it is that the same is asked
 
     @property
     def text(self) -> str:
@@ -106,6 +110,8 @@ def nonce_of(materials: Materials, hops: bool = False, criteria: bool = False, e
     more = [*(_hop_texts(materials) if hops else ()), *examples]
     if criteria:
         more += [*criterion_keys(materials).values(), materials.rubric or ""]
+    if (pair := materials.pair) is not None:
+        more += [pair.first, pair.second, pair.text]
     texts = [text for text in (*_texts(materials), *more) if text]
     whole = "\n".join(texts)
     folded = unicodedata.normalize("NFKC", whole).casefold()
@@ -172,6 +178,8 @@ def _shown(materials: Materials, nonce: str) -> Iterator[tuple[str, str]]:
     yield CRITERIA, "\n".join(criteria)
     if materials.rubric is not None:
         yield RUBRIC_PART, materials.rubric
+    if (pair := materials.pair) is not None:
+        yield from zip(PAIR_PARTS[1:], (pair.first, pair.second, pair.text), strict=True)
     yield HOPS, "\n".join(_delimited(hop.key, _hop(hop, nonce), nonce) for hop in materials.shown_hops)
 
 

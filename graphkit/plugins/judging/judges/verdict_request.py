@@ -57,7 +57,15 @@ class Judged:
 def prompt_of(grader: Grader, materials: Materials) -> Prompt:
     """Return the prompt of a grader about an answer."""
     parts = parts_of(materials, grader.shows, grader.examples)
-    return Prompt(grader.name, prompt_hash(grader), text_of("system"), parts, _instruction(grader), materials)
+    return Prompt(
+        grader.name,
+        prompt_hash(grader),
+        text_of(grader.system),
+        parts,
+        _instruction(grader),
+        materials,
+        trial=materials.trial,
+    )
 
 
 def _instruction(grader: Grader) -> str:
@@ -67,7 +75,7 @@ def _instruction(grader: Grader) -> str:
 @lru_cache(maxsize=256)
 def prompt_hash(grader: Grader) -> str:
     """Return the SHA-256 of a grader's words, the parts that it shows, and its form, whatever the answer."""
-    asked = [text_of("system"), _instruction(grader), grader.shows, schema_of(grader), *grader.examples]
+    asked = [text_of(grader.system), _instruction(grader), grader.shows, schema_of(grader), *grader.examples]
     words = json.dumps(asked, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
 

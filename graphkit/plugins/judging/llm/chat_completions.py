@@ -439,7 +439,7 @@ def _parameters(request: Request, dialect: _Dialect, own: bool) -> dict[str, Any
             turns[-1] = role, f"{text}\n\n{_SCHEMA.format(schema=json.dumps(request.schema, ensure_ascii=False))}"
     if request.effort is not None:
         output["reasoning_effort"] = request.effort
-    if dialect.temperature:
+    if dialect.temperature and request.trial == 1:  # later trials are sampled, or they would repeat the first
         output["temperature"] = 0
     system = _joined(request.system)
     return {

@@ -45,6 +45,8 @@ class Request:
     effort: str | None = None
     #: The service that is asked, where models of several may share a name; None for the Anthropic API.
     service: str | None = None
+    #: Which of several times it is that the same is asked: each has a reply of its own.
+    trial: int = 1
 
     def as_json(self) -> dict[str, Any]:
         """Return everything that determines the reply, which excludes ``shared``."""
@@ -56,6 +58,7 @@ class Request:
             "max_tokens": self.max_tokens,
             "effort": self.effort,
             **({"service": self.service} if self.service is not None else {}),
+            **({"trial": self.trial} if self.trial > 1 else {}),
         }
 
     @classmethod
@@ -69,6 +72,7 @@ class Request:
             max_tokens=value["max_tokens"],
             effort=value["effort"],
             service=value.get("service"),
+            trial=value.get("trial", 1),
         )
 
     @cached_property

@@ -18,6 +18,7 @@ from graphkit.plugins.judging.judges.contract import UnusableVerdictError
 from graphkit.plugins.judging.judges.forms import NO_GOLD_ANSWER
 from graphkit.plugins.judging.judges.key_terms import BY_KEY_TERMS
 from graphkit.plugins.judging.judges.materials import Materials
+from graphkit.plugins.judging.judges.pairwise import PAIR_GRADERS
 from graphkit.plugins.judging.judges.prompts import CRITERIA, HOPS, PARTS, RUBRIC_PART, WALK, prompt_names, text_of
 from graphkit.plugins.judging.judges.verdict_request import prompt_of, schema_of
 from tests.helpers.judging import judged, materials, read, reasons, values
@@ -49,8 +50,9 @@ def test_every_grader(name: str) -> None:
 
 
 def test_prompts() -> None:
-    """Each prompt has a grader but the system's, whose words begin all; one that isn't there is refused with a hint."""
-    assert set(prompt_names()) == {*GRADERS, "system"}
+    """Each prompt has a grader but those that begin others; one that isn't there is refused with a hint."""
+    assert set(prompt_names()) == {*GRADERS, *PAIR_GRADERS, "system", "pairwise_system"}
+    assert {one.system for one in (*GRADERS.values(), *PAIR_GRADERS.values())} == {"system", "pairwise_system"}
     with pytest.raises(InputError, match="Did you mean rubric"):
         text_of("rubrik")
     with pytest.raises(InputError, match="no prompt"):
