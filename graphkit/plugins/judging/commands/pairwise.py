@@ -139,7 +139,12 @@ def pairwise(
     for text in warnings:
         say(f"warning: {text}")
     hold(outcomes)
-    require_verdicts(judged.verdicts, judge.max_cost)
+    # With verdicts that were kept, those that fail again are only told.
+    none = all(one.winner is None for one in found.comparisons if one.unanswered is None)
+    require_verdicts(
+        [one for one in judged.verdicts if none or one.failure == "over_budget"],
+        judge.max_cost,
+    )
 
 
 def _show(judged: JudgedPairs, found: HeadToHead, outcomes: list[GateOutcome], cost: JudgeCost) -> None:

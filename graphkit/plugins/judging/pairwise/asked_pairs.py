@@ -56,7 +56,7 @@ _OTHER: dict[Side, Side] = {"first": "second", "second": "first", "both": "both"
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedPair:
     """One comparison to ask for: the runs in the order in which their answers are shown."""
 
     question: str
@@ -222,7 +222,7 @@ class PairsToJudge:
 
         return estimated(judge, asking)
 
-    def _asked(self) -> Iterable[list[_Asked]]:
+    def _asked(self) -> Iterable[list[_AskedPair]]:
         """Yield what is asked about two answers in one order: their prompts begin alike, which servers cache."""
         for question in self.questions:
             for one, two in self.pairs:
@@ -233,7 +233,7 @@ class PairsToJudge:
                 ):
                     hashes = self._hash(names[0], question), self._hash(names[1], question)
                     yield [
-                        _Asked(question, *names, by, trial, ShownPair(*shown, by.name, by.text), hashes, lack)
+                        _AskedPair(question, *names, by, trial, ShownPair(*shown, by.name, by.text), hashes, lack)
                         for by in self.criteria
                         for trial in range(1, 2 if lack is not None else self.trials + 1)
                     ]
@@ -378,7 +378,7 @@ async def _compared(
     return [one for number in every for one in found[number]], [one for number in every for one in verdicts[number]]
 
 
-def _unanswered(one: _Asked, lacks: Side, judge: str, version: str, differential: bool) -> AnswerComparison:
+def _unanswered(one: _AskedPair, lacks: Side, judge: str, version: str, differential: bool) -> AnswerComparison:
     """Return the comparison of two runs of which one or both have no answer."""
     both = lacks == "both"
     return AnswerComparison(
@@ -402,7 +402,7 @@ def _unanswered(one: _Asked, lacks: Side, judge: str, version: str, differential
     )
 
 
-def _comparison(one: _Asked, verdict: Verdict, version: str, differential: bool) -> AnswerComparison:
+def _comparison(one: _AskedPair, verdict: Verdict, version: str, differential: bool) -> AnswerComparison:
     failed = verdict.failure is not None
     return AnswerComparison(
         question=one.question,

@@ -28,7 +28,7 @@ _WINNER = {"first": "the first wins", "second": "the second wins", "tie": "a tie
 
 
 @dataclass(frozen=True)
-class Side:
+class ShownSide:
     """An answer side by side with another one."""
 
     run: str
@@ -51,7 +51,7 @@ class SideBySide:
 
     question: str
     text: str
-    sides: tuple[Side, Side]
+    sides: tuple[ShownSide, ShownSide]
     said: tuple[Said, ...]
 
 
@@ -91,7 +91,7 @@ class JudgedSection:
             said.setdefault((frozenset((one.first, one.second)), one.question), []).append(one)
         for first, second, question in self._pairs[:MOST_QUESTIONS]:
             sides = tuple(
-                Side(run, visible_text(self.answers.get((run, question), "no answer"), LONGEST))
+                ShownSide(run, visible_text(self.answers.get((run, question), "no answer"), LONGEST))
                 for run in (first, second)
             )
             yield SideBySide(
