@@ -158,6 +158,7 @@ CREATE INDEX artifact_repo IF NOT EXISTS FOR (a:Artifact) ON (a.repo);
 //   absent_sources LIST<STRING>: The sources of the edges that it lists as absent.
 //   absent_relations LIST<STRING>: Their relations.
 //   absent_targets LIST<STRING>: Their targets.
+//   seeds LIST<STRING>: The ids at which a walk has to begin, if it states some itself.
 //   invalid STRING: Why it isn't scored, such as stale gold; empty if it is.
 //   sided BOOLEAN: True if gold paths have commits of their own.
 //   gold_hash STRING: A digest of its gold.
@@ -175,6 +176,7 @@ CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
 //   from_turn INTEGER: The turn of the session in which it begins: a step that was walked since is optional.
 //   unit STRING: The same for every path: its group, or itself.
 //   rank INTEGER: Its place where alternatives score the same.
+//   start STRING: The id at which the path begins: the source of its first required step.
 //   ordered BOOLEAN: False for a set of edges without an order.
 //   manual LIST<BOOLEAN>: Whether the step was annotated by hand, and no static graph need hold it.
 //   absent LIST<BOOLEAN>: Whether no knowledge graph of the question holds the step, if their edges are given.
@@ -248,6 +250,7 @@ CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
 //   chunks_logged BOOLEAN: Whether the record says what was retrieved.
 //   walk_logged BOOLEAN: Whether it says what was traversed.
 //   calls_logged BOOLEAN: Whether it says which tools were called.
+//   seeds_logged BOOLEAN: Whether it says what the question was linked to.
 //   trace_id STRING: The trace in which it was recorded.
 //   span_id STRING: The span in that trace.
 //   response_id STRING: The id of the model's response.
@@ -520,6 +523,11 @@ CREATE INDEX at_graph IF NOT EXISTS FOR ()-[t:AT]-() ON (t.graph);
 //   commit_key STRING: The key of the commit at which it was read.
 //   commit STRING: The sha of that commit, if the chunk doesn't name it.
 //   ambiguous STRING: Why the name of its commit means none.
+
+// (:Answer)-[:SEEDED]->(:Artifact) A node that the question was linked to, at which the walk begins.
+//   rank INTEGER: Its rank, from 1.
+//   score FLOAT: The score of the link.
+//   mention STRING: The part of the question that it was linked by.
 
 // (:Chunk)-[:OF]->(:Artifact) The artifact that the chunk shows.
 // (:Answer)-[:CALLED]->(:ToolCall) A tool that was called.

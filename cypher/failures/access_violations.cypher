@@ -1,5 +1,5 @@
 // title: Access violations
-// answers: What did a run traverse, show or retrieve that the question's principal may not read, and where first?
+// answers: What did a run traverse, begin at, show or retrieve that the question's principal may not read, and where first?
 // order: 37
 // parameters: run, question = null, limit = 20
 // columns: question, principal, part, path, position, node
@@ -26,6 +26,9 @@ WITH q, p, COLLECT {
   RETURN {part: 'walk', path: w.index, position: i, node: w.sources[i] + ' -' + w.relations[i] + '-> ' + w.targets[i],
     repo: '', relation: w.relations[i]} AS one
 } + COLLECT {
+  MATCH (a)-[s:SEEDED]->(n:Artifact)
+  RETURN {part: 'seed', path: 0, position: s.rank - 1, node: n.id, repo: coalesce(n.repo, ''), relation: ''} AS one
+} + COLLECT {
   MATCH (a)-[:CALLED]->(c:ToolCall)-[s:SAW]->(n:Artifact)
   RETURN {part: 'call', path: c.position, position: s.place, node: n.id, repo: coalesce(n.repo, ''), relation: ''} AS one
 } + COLLECT {
@@ -42,7 +45,7 @@ WITH q, p, one WHERE CASE WHEN one.relation <> ''
     OR coalesce(one.own =~ p.denied_repositories, false) END
 WITH q, one.part AS part, one.node AS node, min(one.path * 1000000 + one.position) AS first, min(one.relation) AS relation
 WITH q, part, node, first / 1000000 AS path, first % 1000000 AS position, relation
-ORDER BY q.id, CASE part WHEN 'walk' THEN 0 WHEN 'call' THEN 1 ELSE 2 END, path, position,
+ORDER BY q.id, CASE part WHEN 'walk' THEN 0 WHEN 'seed' THEN 1 WHEN 'call' THEN 2 ELSE 3 END, path, position,
   CASE WHEN relation = '' THEN 0 ELSE 1 END, node
 RETURN q.id AS question, q.principal AS principal, part, path, position, node
 LIMIT $limit

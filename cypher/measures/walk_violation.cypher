@@ -1,5 +1,5 @@
 // title: Violation of the walk
-// answers: May the question's principal not read an end of a traversed edge, or a node that a tool call showed?
+// answers: May the question's principal not read an end of a traversed edge, a seed, or a node that a tool call showed?
 // parameters: dataset, run, questions, unscored, unlogged, unseen, unrelated
 // columns: question, value, reason
 UNWIND $questions AS question
@@ -14,6 +14,9 @@ WITH q, a, p, COLLECT {
   UNION
   MATCH (a)-[:CALLED]->(:ToolCall)-[:SAW]->(seen:Artifact)
   RETURN DISTINCT [seen.id, coalesce(seen.repo, '')] AS node
+  UNION
+  MATCH (a)-[:SEEDED]->(seed:Artifact)
+  RETURN DISTINCT [seed.id, coalesce(seed.repo, '')] AS node
 } AS nodes, COLLECT {
   MATCH (a)-[:WALKED]->(path:RetrievedPath)
   UNWIND path.relations AS relation

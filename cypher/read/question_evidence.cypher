@@ -1,7 +1,7 @@
 // title: Evidence on questions
-// answers: What does a run know of each of some questions: its gold paths and the commits that it is about, the retrieved paths and chunks with their commits, the expected files and those that were named, what is logged, and whether the answer is right?
+// answers: What does a run know of each of some questions: its gold paths and the commits that it is about, what it was linked to, the retrieved paths and chunks with their commits, the expected files and those that were named, what is logged, and whether the answer is right?
 // parameters: run, questions, decision
-// columns: question, turn, before, invalid, relevant, gains, pins, stack_pins, gold, answered, error, ordered, walk_logged, walks, chunks_logged, chunks, expected_files, files, files_logged, answerable, why_not, listed_absent, abstained, declined, right
+// columns: question, turn, before, invalid, relevant, gains, pins, stack_pins, gold, gold_seeds, answered, error, ordered, walk_logged, walks, seeds_logged, seeds, chunks_logged, chunks, expected_files, files, files_logged, answerable, why_not, listed_absent, abstained, declined, right
 MATCH (r:Run {id: $run})
 UNWIND $questions AS id
 WITH r, id
@@ -28,7 +28,11 @@ WITH id, q, a, COLLECT {
   MATCH (a)-[x:RETRIEVED]->(c:Chunk)
   RETURN [c.id, c.repo, coalesce(x.commit, c.commit)] AS chunk
   ORDER BY x.rank
-} AS chunks, coalesce(a.evidence_files, COLLECT {
+} AS chunks, COLLECT {
+  MATCH (a)-[s:SEEDED]->(n:Artifact)
+  RETURN [n.id, s.score, s.mention] AS seed
+  ORDER BY s.rank
+} AS seeds, coalesce(a.evidence_files, COLLECT {
   MATCH (a)-[:RETRIEVED]->(c:Chunk) WHERE c.file IS NOT NULL
   RETURN DISTINCT c.file
 }) AS files
@@ -36,8 +40,8 @@ RETURN id AS question, coalesce(q.turn, 1) AS turn,
   [i IN range(0, size(coalesce(a.before_turns, [])) - 1) | [a.before_sources[i], a.before_relations[i], a.before_targets[i], a.before_turns[i]]] AS before,
   q.invalid AS invalid, q.relevant_ids AS relevant, q.gains AS gains,
   [i IN range(0, size(q.pinned_shas) - 1) | [q.pinned_repositories[i], q.pinned_shas[i]]] AS pins, stack_pins, gold,
-  a IS NOT NULL AS answered, a.error AS error, coalesce(a.ordered, true) AS ordered, coalesce(a.walk_logged, false) AS walk_logged,
-  walks, coalesce(a.chunks_logged, false) AS chunks_logged, chunks, q.expected_files AS expected_files, files,
+  coalesce(q.seeds, []) AS gold_seeds, a IS NOT NULL AS answered, a.error AS error, coalesce(a.ordered, true) AS ordered, coalesce(a.walk_logged, false) AS walk_logged,
+  walks, coalesce(a.seeds_logged, false) AS seeds_logged, seeds, coalesce(a.chunks_logged, false) AS chunks_logged, chunks, q.expected_files AS expected_files, files,
   a IS NOT NULL AND (a.chunks_logged OR a.evidence_files IS NOT NULL) AS files_logged,
   q.answerable AS answerable, q.why_not AS why_not,
   [i IN range(0, size(coalesce(q.absent_sources, [])) - 1) | [q.absent_sources[i], q.absent_relations[i], q.absent_targets[i]]] AS listed_absent,

@@ -16,6 +16,7 @@ from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, contained, walked_otherwise
 from graphkit.measures.missed import counted_paths
 from graphkit.measures.paths import followed
+from graphkit.measures.seeds import unlinked
 from graphkit.measures.sided_case import sided
 from graphkit.records.commits import is_whole
 from graphkit.records.ids import distinct_names
@@ -28,6 +29,7 @@ CauseKind = Literal[
     "not logged",
     "no answer",
     "not in the graph",
+    "not linked",
     "another version",
     "not retrieved",
     "not walked",
@@ -277,12 +279,16 @@ class _Words:
         self._steps = broken.ordered  # without an order nothing breaks, and no walk leaves or joins
         nodes = [node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2])]
         nodes += [broken.turn[2]] if broken.turn is not None else []
+        self._unlinked = unlinked(case, self._gold, self._edge[0])
+        if self._unlinked is not None:
+            nodes += [self._unlinked.start, *self._unlinked.shown]
         self._names = distinct_names({node: case.places.names(node) for node in nodes})
 
     def cause(self) -> Cause:
         """Return the first cause that the data can show."""
         kind, why, remedy = (
             self._absent()
+            or self._not_linked()
             or self._version()
             or self._otherwise()
             or self._unretrieved()
@@ -304,6 +310,21 @@ class _Words:
         if not self._case.absent or self._edge not in self._case.absent:
             return None
         return "not in the graph", "it is not in the knowledge graph", ""
+
+    def _not_linked(self) -> tuple[CauseKind, str, str] | None:
+        """Return whether the question was linked to other nodes than those at which the path begins."""
+        if self._unlinked is None:
+            return None
+        start, seeds = self._name(self._unlinked.start), [*map(self._name, self._unlinked.shown)]
+        remedy = self._do(f"link the question to {start}")
+        if self._unlinked.namesakes:
+            why = f"linked the question to {seeds[0]}, a namesake of {start}"
+            return "not linked", why, f"{remedy} Tell namesakes apart by their repository and path."
+        if not seeds:
+            return "not linked", f"linked the question to nothing; the path begins at {start}", remedy
+        others = len(self._unlinked.seeds) - len(seeds)
+        more = f" and {counted(others, 'other')}" if others else ""
+        return "not linked", f"linked the question to {', '.join(seeds)}{more}, not to {start}", remedy
 
     def _version(self) -> tuple[CauseKind, str, str] | None:
         """Return whether an end of the step was read at other commits alone than the question is about."""

@@ -161,6 +161,8 @@ def _crossing(row: Failure) -> str:
     match row["part"]:
         case "walk":
             return f"step {row['position'] + 1} of path {row['path'] + 1} of the walk touched"
+        case "seed":
+            return "linked the question to"
         case "call":
             return f"tool call {row['path'] + 1} showed"
         case _:
@@ -170,6 +172,16 @@ def _crossing(row: Failure) -> str:
 def _leak(row: Failure) -> str:
     through = f"through {row['node']} at step {row['position'] + 1}, which {row['principal']} may not read"
     return f"went from {row['source']} to {row['target']} {through}"
+
+
+def _not_linked(row: Failure) -> str:
+    start, seed = f"{row['start']}, at which gold path {row['path']} begins", row["seed"]
+    if seed is None:
+        return f"linked the question to nothing: it lacks {start}"
+    namesake = ", a namesake" if row["namesake"] else f" (of {counted(row['seeds'], 'seed')})"
+    hops = row.get("distance")  # only an explanation knows it
+    far = "" if hops is None else f"; the nearest seed is {counted(hops, 'edge')} from the path"
+    return f"linked the question to {seed}{namesake}, not to {start}{far}"
 
 
 def _missed_passage(row: Failure) -> str:
@@ -217,6 +229,7 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
     "answered-unanswerable": _answered,
     "invented-edges": _invented_edge,
     "wrong-turns": _wrong_turn,
+    "not-linked": _not_linked,
     "missed-edges": _missed_edge,
     "missed-boundaries": _missed_boundary,
     "missed-passages": _missed_passage,

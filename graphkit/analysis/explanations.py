@@ -91,6 +91,8 @@ class Explanation:
         The conflicting commits: those that were retrieved together and don't fit, with the rule.
     violations
         What the principal may not read, the first step over the line first.
+    unlinked
+        What the question was linked to instead of the start of a gold path, and how far that is from the path.
     files
         The expected files that the record neither names nor retrieved.
     error
@@ -115,6 +117,7 @@ class Explanation:
     relevance: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     error: str | None = None
     query: str = ""
@@ -124,9 +127,11 @@ class Explanation:
         """Return the fields; ``untrusted`` names those whose text is copied from the log and the dataset."""
         fields = {"sentence": self.sentence()}
         fields |= {one.name: getattr(self, one.name) for one in dataclasses.fields(Explanation)}
-        fields = {name: value for name, value in fields.items() if value or name not in ("kept", "violations")}
+        fields = {
+            name: value for name, value in fields.items() if value or name not in ("kept", "violations", "unlinked")
+        }
         untrusted = ["sentence", "run", "question", "cause", "remedy", "divergence", "instead", "unretrieved", "claims"]
-        untrusted += ["relevance", "conflicts", "violations", "files", "error", "query"]
+        untrusted += ["relevance", "conflicts", "violations", "unlinked", "files", "error", "query"]
         return {**fields, "untrusted": [name for name in untrusted if fields.get(name)]}
 
     def sentence(self, quote: Callable[[str], str] | None = None) -> str:
@@ -155,6 +160,7 @@ class Explanation:
             ("by a judge", self.relevance),
             ("conflicting commits", self.conflicts),
             (OVER_THE_LINE, self.violations),
+            ("where the walk began", self.unlinked),
             ("expected file that is missing", self.files),
         ]
         lines = [f"{_quoted(self.question)} in {_quoted(self.run)}: {self.cause or self.verdict}", UNTRUSTED]
@@ -280,6 +286,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         relevance=cut(sentence(LOST, row) for row in evidence.falls if LOST in sentences()),
         conflicts=cut([*map(_conflict, evidence.conflicts), *_mixed(evidence)]) if evidence.scored else (),
         violations=cut(sentence("access-violations", row) for row in evidence.violations),
+        unlinked=cut(sentence("not-linked", row) for row in evidence.unlinked) if evidence.scored else (),
         files=cut(_missing_files(evidence)),
         error=None if error is None else _cut(error, 2 * room),
         query=query,

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from graphkit.measures.crossings import crossing_rows, leak_rows
 from graphkit.measures.missed import counted_paths, missed_boundaries, missed_edges, missed_passages
 from graphkit.measures.outcome import Decision, grade_of
 from graphkit.measures.paths import first_divergences
+from graphkit.measures.seeds import not_linked
 from graphkit.measures.sided_case import sided
 from graphkit.records.commits import UNKNOWN_COMMIT, Version
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
@@ -112,6 +113,16 @@ class RunOnFiles:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of failures that files suffice for, in the order of an overview."""
         return file_kinds()
+
+    @cached_property
+    def beside_nodes(self) -> Mapping[str, set[str]]:
+        """The neighbours of each node in the knowledge graphs of the dataset, in any direction."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for _, file in self.dataset.graphs.values():
+            for edge in self.dataset.edges(file, Problems("skip")) if file is not None else ():
+                found[edge.source].add(edge.target)
+                found[edge.target].add(edge.source)
+        return found
 
     @property
     def keeping(self) -> str:
@@ -207,7 +218,7 @@ def file_failures(
     ----------
     kind
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``over-refusals``,
-        ``answered-unanswerable``, ``invented-edges``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
+        ``answered-unanswerable``, ``invented-edges``, ``not-linked``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
         ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``, ``edges-absent``,
         ``missed-passages``, ``incoherent-pairs``, ``mixed-edges``, ``access-violations``, ``leaks-through``, and of the
         verdicts beside the run ``unsupported-claims``, ``false-claims``, ``missing-claims``, ``claims-by-boundary``,
@@ -371,6 +382,7 @@ _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "answered-unanswerable": _of_case(_decisions(False)),
     "invented-edges": _of_case(_invented),
     "wrong-turns": _of_case(_turns),
+    "not-linked": _of_case(not_linked),
     "missed-edges": _of_case(missed_edges),
     "missed-boundaries": _of_case(missed_boundaries),
     "missed-passages": _of_case(missed_passages),

@@ -12,7 +12,7 @@ from graphkit.graph.beside import kinds_beside
 from graphkit.graph.failures import failures
 from graphkit.graph.knowledge import known_commits, known_places
 from graphkit.graph.known_names import kept_in_words, require_question, require_run
-from graphkit.graph.queries import cypher
+from graphkit.graph.queries import NO_LIMIT, cypher, named_query
 from graphkit.graph.right_answers import decision_of, of_whole_answers
 from graphkit.graph.rows import commit_key
 from graphkit.measures.case import Case
@@ -23,6 +23,7 @@ from graphkit.measures.outcome import (
     decided,
     right_answer,
 )
+from graphkit.measures.seeds import distance, linked
 from graphkit.records.commits import CommitGraph, PlacedGold, is_whole
 from graphkit.records.ids import Places
 from graphkit.records.models import Commit
@@ -31,6 +32,7 @@ from graphkit.records.structs import (
     ChunkStruct,
     GoldPathStruct,
     QuestionStruct,
+    SeedStruct,
     StepStruct,
     TraversalStepStruct,
 )
@@ -39,7 +41,7 @@ Row = Mapping[str, Any]
 
 #: The named query of the first hops at which relevance falls, by judges, and those whose rows evidence holds.
 LOST = "relevance-lost"
-_ASKED = ("incoherent-pairs", LOST, "access-violations")
+_ASKED = ("incoherent-pairs", LOST, "access-violations", "not-linked")
 
 #: How many questions a query reads.
 _TOGETHER = 500
@@ -63,6 +65,9 @@ class QuestionEvidence:
         Rows of the query ``relevance-lost``.
     violations
         Rows of the query ``access-violations``.
+    unlinked
+        Rows of the query ``not-linked``, with the ``distance`` of the nearest seed from the gold path: null if it isn't
+        known, or far.
     graded
         What each grade of the whole answer says: those of judges, persons and tests.
     right
@@ -88,6 +93,7 @@ class QuestionEvidence:
     claims: Sequence[Row] = ()
     falls: Sequence[Row] = ()
     violations: Sequence[Row] = ()
+    unlinked: Sequence[Row] = ()
     graded: Sequence[Decision] = ()
     right: bool | None = None
     relevant: Sequence[str] = ()
@@ -168,6 +174,7 @@ def _in_graph(
             claims=claims.get(question, ()),
             falls=asked[1].get(question, ()),
             violations=asked[2].get(question, ()),
+            unlinked=_with_distances(store, run, question, asked[3].get(question, ())),
             graded=[decision_of(grade) for grade in grades.get(question, ())],
             right=row["right"],
             relevant=row["relevant"] or (),
@@ -176,6 +183,14 @@ def _in_graph(
             files_logged=bool(row["files_logged"]),
             kept=kept_in_words(known),
         )
+
+
+def _with_distances(store: Store, run: str, question: str, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of ``not-linked`` on a question with the distances that the graph knows."""
+    query = named_query("seed-distances")
+    asked = {"run": run, "question": question, "limit": NO_LIMIT}
+    found = {row["path"]: row["distance"] for row in (store.read(query.text, query.bind(asked)) if rows else ())}
+    return [{**row, "distance": found.get(row["path"])} for row in rows]
 
 
 def _case(run: str, row: Row, commits: CommitGraph) -> Case:
@@ -189,6 +204,7 @@ def _case(run: str, row: Row, commits: CommitGraph) -> Case:
         commits=dict([*row["stack_pins"], *row["pins"]]),
         paths=[_gold_path(path) for path in row["gold"]],
         relevant=dict(zip(row["relevant"] or (), row["gains"] or (), strict=True)),
+        seeds=row["gold_seeds"],
         answerable=row["answerable"],
         why_not=row["why_not"],
         absent=[StepStruct(source, target, relation or None) for source, relation, target in row["listed_absent"]],
@@ -202,6 +218,7 @@ def _case(run: str, row: Row, commits: CommitGraph) -> Case:
         traversal=[step for number, walk in enumerate(row["walks"]) for step in _walk(number, walk)]
         if row["walk_logged"]
         else None,
+        seeds=[SeedStruct(*seed) for seed in row["seeds"]] if row["seeds_logged"] else None,
         ordered=row["ordered"],
         walked_before=[
             TraversalStepStruct(source=source, target=target, relation=relation or None, path=turn)
@@ -309,6 +326,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         claims=claims if scored else [],
         falls=run.failures(LOST, question=question) if LOST in run.kinds else (),
         violations=run.failures("access-violations", question=question),
+        unlinked=_distant(run, case, run.failures("not-linked", question=question)),
         graded=graded,
         right=decided(right_answer(case), graded).right,
         relevant=_relevant(case),
@@ -316,6 +334,15 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         files=sorted(case.files) if scored else [],
         files_logged=scored and case.evidence_logged,
     )
+
+
+def _distant(run: RunOnFiles, case: Case, rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of ``not-linked`` on a question with the distances in the dataset's knowledge graphs."""
+    nodes = {
+        case.path_name(gold): {end for source, _, target in gold.edges for end in (source, target)}
+        for gold in case.gold
+    }
+    return [{**row, "distance": distance(linked(case) or (), nodes[row["path"]], run.beside_nodes)} for row in rows]
 
 
 def _relevant(case: Case) -> list[str]:

@@ -23,6 +23,7 @@ from graphkit.records.structs import (
     Name,
     QuestionStruct,
     RunName,
+    SeedStruct,
     ToolCallStruct,
     TraversalStepStruct,
     declared_fields,
@@ -46,7 +47,7 @@ _SPELLINGS: dict[type[Struct], Spellings] = {
 _PARTS: dict[type[Struct], dict[str, type[Struct]]] = {
     AnswerStruct: {
         **dict.fromkeys(("traversal", "walked_before"), TraversalStepStruct),
-        **{"retrieved": ChunkStruct, "tool_calls": ToolCallStruct},
+        **{"retrieved": ChunkStruct, "tool_calls": ToolCallStruct, "seeds": SeedStruct},
     }
 }
 

@@ -63,6 +63,7 @@ class Known:
 def gold_ids(question: QuestionStruct) -> Iterator[str]:
     """Yield the ids of a question's gold."""
     yield from question.relevant
+    yield from question.seeds
     for evidence in question.evidence_sets:
         yield from evidence
     for path in (*question.paths, *question.withheld):

@@ -83,6 +83,8 @@ def respell(answer: AnswerStruct, gold: GoldSpelling) -> int:
         step.source, step.target = of(step.source), of(step.target)
     for call in answer.tool_calls or ():
         call.seen = call.seen and list(map(of, call.seen))
+    for seed in answer.seeds or ():
+        seed.id = of(seed.id)
     answer.citations = list(map(of, answer.citations))
     answer.evidence_files = answer.evidence_files and list(map(of, answer.evidence_files))
     answer.rankings = {level: list(map(of, names)) for level, names in answer.rankings.items()}

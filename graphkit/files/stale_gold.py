@@ -143,6 +143,8 @@ class GoldCheck:
             for path in question.paths:
                 for step in path.steps:
                     self._numbers.show(step)
+            for node in question.seeds:
+                self._numbers.nodes.setdefault(node, len(self._numbers.nodes))
 
     def artifacts(self, graph: str, artifacts: Iterable[ArtifactStruct]) -> Iterator[ArtifactStruct]:
         """Yield the artifacts of a knowledge graph, and remember those that gold names."""
@@ -245,6 +247,10 @@ class GoldCheck:
                     # The nearest graph gives the reason: a wrong commit is more specific than a missing node.
                     yield max((reason for reason in reasons if reason), key=lambda reason: reason[0])[1]
 
+        for node in question.seeds:
+            if all((graph.has_nodes or graph.has_edges) and node not in graph.nodes for graph in graphs):
+                yield f"the seed {node} is not in the knowledge graph{self._nearest_in_words(node)}"
+
     def _is_read_at(self, commits: Mapping[str, str], step: StepStruct, graph: _Graph) -> bool:
         """Return whether a graph has read the ends of a step at some commits, as far as these name repositories.
 
@@ -265,9 +271,7 @@ class GoldCheck:
         beyond = not graph.has_edges or beyond_static(step.evidence)
         for node in (step.source, step.target):
             if node not in graph.nodes and (graph.has_nodes or not beyond):
-                near = self._nearest(node)
-                also = f"; the nearest name is {near}" if near is not None else ""
-                return 0, f"{edge}: the artifact {node} is not in the knowledge graph{also}"
+                return 0, f"{edge}: the artifact {node} is not in the knowledge graph{self._nearest_in_words(node)}"
         for node in (step.source, step.target) if graph.has_nodes else ():
             repo = self.commits.places.repo(node) or ""
             at, wanted = graph.nodes[node], pinned.get(repo) if repo not in graph.dated else None
@@ -289,14 +293,15 @@ class GoldCheck:
             return 3, f"{edge}: the knowledge graph holds it{turned} with another relation, {held}"
         return 2, f"{edge}: the knowledge graph has no such edge"
 
-    def _nearest(self, node: str) -> str | None:
-        """Return the name of the knowledge graphs that is nearest to a missing one; they are read again for it once."""
+    def _nearest_in_words(self, node: str) -> str:
+        """Return which name of the knowledge graphs is nearest to a missing one; they are read again for it once."""
         if self._near is None:
             missing = [
                 one for one in self._numbers.nodes if all(one not in graph.nodes for graph in self._graphs.values())
             ]
             self._near = nearest(missing, self._dataset)
-        return self._near.get(node)
+        near = self._near.get(node)
+        return f"; the nearest name is {near}" if near is not None else ""
 
 
 def _shown(step: StepStruct) -> str:

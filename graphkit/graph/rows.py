@@ -192,6 +192,7 @@ def question_row(
         "expected_tools": [call.name for call in question.expected_tool_calls],
         "expected_arguments": [_json(call.arguments) for call in question.expected_tool_calls],
         **fields_of(question, ("answerable", "why_not")),
+        "seeds": list(dict.fromkeys(question.seeds)) or None,
         "absent_sources": [step.source for step in question.absent] or None,
         "absent_relations": [step.relation or "" for step in question.absent] or None,
         "absent_targets": [step.target for step in question.absent] or None,
@@ -221,6 +222,7 @@ def _gold_rows(case: Case, dataset: str, sided: SidedCase | None) -> tuple[Rows,
                 "id": gold.id,
                 "group": gold.group,
                 "from_turn": gold.from_turn,
+                "start": gold.start,
                 "unit": f"path {index}" if gold.group is None else f"group {gold.group}",
                 **_steps(gold.edges, case.places),
                 "ordered": None if gold.ordered else False,
@@ -349,6 +351,7 @@ def answer_row(
         "chunks_logged": case.chunks_logged,
         "walk_logged": case.walk_logged,
         "calls_logged": answer.tool_calls is not None,
+        "seeds_logged": answer.seeds is not None,
         **_before(aligned),
         "ordered": case.ordered,
         "ordered_logged": case.ordered,
@@ -377,6 +380,10 @@ def answer_row(
                 "seen": call.seen or [],
             }
             for position, call in enumerate(answer.tool_calls or ())
+        ],
+        "seeds": [
+            {"question": answer.question_id, "seed": seed.id, "rank": rank, **fields_of(seed, ("score", "mention"))}
+            for rank, seed in enumerate(answer.seeds or (), 1)
         ],
         "open": any(path["properties"]["named"] for path in paths)
         or any(not chunk.commit or is_name(chunk.commit) for chunk in case.chunks),

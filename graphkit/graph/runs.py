@@ -432,7 +432,7 @@ class _AnswerReader:
 
 def _weight(row: Mapping[str, Any]) -> int:
     """Return how many rows an answer is, with its texts."""
-    parts = sum(len(row[name]) for name in ("paths", "steps", "chunks", "retrieved", "calls"))
+    parts = sum(len(row[name]) for name in ("paths", "steps", "chunks", "retrieved", "calls", "seeds"))
     seen = sum(len(call["seen"]) for call in row["calls"])
     texts = [
         row["properties"]["answer"],
@@ -443,10 +443,11 @@ def _weight(row: Mapping[str, Any]) -> int:
 
 def _transaction(dataset: str, run: str, rows: list[dict[str, Any]]) -> Transaction:
     """Return the transaction of answers with all their parts, so that each is there completely or not at all."""
-    walked, shown = Joins(), Joins()
+    walked, shown, linked = Joins(), Joins(), Joins()
     steps = [walked.edge(step) for row in rows for step in row["steps"]]
     chunks = {chunk["digest"]: chunk for row in rows for chunk in row["chunks"]}
     calls = [{**call, "seen": [shown.place(node) for node in call["seen"]]} for row in rows for call in row["calls"]]
+    seeds = [{**seed, "to": linked.place(seed["seed"])} for row in rows for seed in row["seeds"]]
     answers = [{"question": row["question"], "properties": row["properties"]} for row in rows]
     return Transaction.of(
         (cypher("load/answers"), {"run": run, "rows": answers}),
@@ -455,6 +456,7 @@ def _transaction(dataset: str, run: str, rows: list[dict[str, Any]]) -> Transact
         (cypher("load/chunks"), {"rows": list(chunks.values())}),
         (cypher("load/retrieved"), {"run": run, "rows": [chunk for row in rows for chunk in row["retrieved"]]}),
         shown.statement("load/tool_calls", calls, dataset=dataset, run=run),
+        linked.statement("load/seeds", seeds, dataset=dataset, run=run),
     )
 
 

@@ -11,10 +11,10 @@ from graphkit.errors import DatabaseError
 from graphkit.graph.queries import cypher, schema_statements
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "20"
+SCHEMA_VERSION = "21"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "42da5d6d56963b1da870aa98ec174026"
+SCHEMA_DIGEST = "55e73a8e6169bf214682048b14acd760"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

@@ -16,6 +16,7 @@ __all__ = [
     "outcome",
     "owners",
     "registry",
+    "seeds",
     "seen",
     "sided_case",
     "text",

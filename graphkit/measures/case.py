@@ -43,6 +43,8 @@ class Gold:
         The edges that aren't optional: in order, and as a set.
     has_no_optional
         Whether all edges are required.
+    start
+        The source of the first step that isn't optional, whatever a run has walked before; None if all are.
     ordered
         Whether a walk has to have the edges in this order.
     from_turn
@@ -86,6 +88,10 @@ class Gold:
     def manual(self) -> list[bool]:
         """For each edge, whether a static graph needn't hold it, since its evidence isn't static."""
         return [beyond_static(step.evidence) for step in self._steps]
+
+    @property
+    def start(self) -> str | None:
+        return next((step.source for step in self._steps if not step.optional), None)
 
     def sort_key(self) -> tuple[object, ...]:
         """Return the sort key of alternatives: the number of required edges, then the steps as texts, then the id.
@@ -741,7 +747,7 @@ class Case:
 _STRUCT: object = type(QuestionStruct)
 _NO_COMMITS = CommitGraph()
 _EMPTY = AnswerStruct(
-    run="none", question_id="none", retrieved=[], traversal=[], answer="", evidence_files=[], tool_calls=[]
+    run="none", question_id="none", retrieved=[], traversal=[], answer="", evidence_files=[], tool_calls=[], seeds=[]
 )
 _commit_of = attrgetter("commit")
 _is_directed = attrgetter("directed")

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
+from graphkit.measures.seeds import linked
 from graphkit.records.access_rules import Rights
 
 
 class Crossing(NamedTuple):
     """A node, or an edge by its relation, beyond what a principal may read.
 
-    ``part`` is ``walk``, ``call`` (a tool call showed it) or ``context``. In a walk, ``path`` and ``position`` are the
-    path and its step, of a call its place and that in its result, and of the context 0 and the place in the ranking;
-    all of them count from 0.
+    ``part`` is ``walk``, ``seed`` (the question was linked to it), ``call`` (a tool call showed it) or ``context``. In a
+    walk, ``path`` and ``position`` are the path and its step, of a call its place and that in its result, and of a seed
+    and the context 0 and the place in the ranking; all of them count from 0.
     """
 
     part: str
@@ -27,7 +28,7 @@ class Crossing(NamedTuple):
 def crossings(case: Case, rights: Rights, *parts: str) -> Iterator[Crossing]:
     """Yield what the principal may not read, each once a part, in the order of the record; ``parts`` picks some."""
     found: dict[tuple[str, str], Crossing] = {}
-    for one in (*_walked(case, rights), *_shown(case, rights), *_retrieved(case, rights)):
+    for one in (*_walked(case, rights), *_linked(case, rights), *_shown(case, rights), *_retrieved(case, rights)):
         if not parts or one.part in parts:
             found.setdefault((one.part, one.node), one)
     yield from found.values()
@@ -70,6 +71,12 @@ def _walked(case: Case, rights: Rights) -> Iterator[Crossing]:
             found = [node for node in sorted((source, target)) if not rights.may_read(node)]
             found += [] if rights.may_use(relation) else [f"{source} -{relation}-> {target}"]
             yield from (Crossing("walk", number, place, one) for one in found)
+
+
+def _linked(case: Case, rights: Rights) -> Iterator[Crossing]:
+    for node, rank in (linked(case) or {}).items():
+        if not rights.may_read(node):
+            yield Crossing("seed", 0, rank - 1, node)
 
 
 def _shown(case: Case, rights: Rights) -> Iterator[Crossing]:

@@ -1,7 +1,8 @@
 """The stage at which each question failed, and whether a right answer was luck.
 
-The stage is the first of four that failed: gold was not in the graph, was not retrieved, was retrieved but not used, or
-was used and the answer is wrong. A question with a right answer has not failed, whatever it missed;
+The stage is the first of five that failed: gold was not in the graph, the question was not linked to a node at which its
+walk begins, gold was not retrieved, was retrieved but not used, or was used and the answer is wrong. Linking is passed
+over where the record logs no seeds. A question with a right answer has not failed, whatever it missed;
 :func:`two_by_two` counts the right answers by a wrong path. A question is undecided if the records don't decide it.
 """
 
@@ -18,12 +19,14 @@ from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.matching import Edge
 from graphkit.measures.missed import aligned_with_gold, counted_paths
+from graphkit.measures.seeds import gold_seeds, linked
 from graphkit.measures.sided_case import sided
 from graphkit.measures.text import contained, last_component, named, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.words import counted
 
 NOT_IN_GRAPH = "not in the graph"
+NOT_LINKED = "not linked"
 NOT_RETRIEVED = "not retrieved"
 NOT_USED = "retrieved but unused"
 WRONG = "used but wrong"
@@ -49,7 +52,7 @@ OF_WHOLE_ANSWER = ("Correct", "FactualCorrectness", "PersonGrade", "RubricGrade"
 GRADED_WRONG = "the answer is graded as wrong"
 
 #: Every stage, in the order in which a question passes them.
-STAGES = (NOT_IN_GRAPH, NOT_RETRIEVED, NOT_USED, WRONG, RIGHT, UNDECIDED)
+STAGES = (NOT_IN_GRAPH, NOT_LINKED, NOT_RETRIEVED, NOT_USED, WRONG, RIGHT, UNDECIDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,9 @@ def stage_of(case: Case, known: Collection[str] | None = None, decision: Decisio
     Notes
     -----
     *Right*: :func:`right_answer` says so. *In the graph*: both ends of each required gold step are known; of
-    alternative paths one is enough. *Retrieved*: each expected file is that of a retrieved chunk or of an end of a
+    alternative paths one is enough. *Linked*: the record logs no seeds, or one of
+    them, or of the ends of traversed edges, is a gold seed; else a question that lacks something isn't. *Retrieved*:
+    each expected file is that of a retrieved chunk or of an end of a
     traversed edge; for a question without expected files the same of its relevant ids, else of the ends of its required
     gold steps. A question with none of these passes. *Used*: the answer names an identifier longer than 4 characters of
     an expected source, as :class:`~graphkit.measures.integration.Integration` has it, or the symbol of a traversed node
@@ -223,6 +228,8 @@ def stage_of(case: Case, known: Collection[str] | None = None, decision: Decisio
     unlogged = NO_RETRIEVAL if not case.chunks_logged else NO_TRAVERSAL if not case.walk_logged else None
     if lacking and unlogged is not None:
         return Stage(question, UNDECIDED, unlogged)
+    if lacking and (missing := _not_linked(case)):
+        return Stage(question, NOT_LINKED, f"linked to none of {counted(len(missing), 'gold seed')}", missing)
     if lacking:
         reason = f"{len(lacking)} of {counted(len(expected), kind)} {_be(lacking)} neither retrieved nor traversed"
         return Stage(question, NOT_RETRIEVED, reason, lacking)
@@ -358,6 +365,14 @@ def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
         return relevant, tuple(node for node in relevant if node not in nodes), "relevant id"
     required, lacking = _least(case, nodes)
     return required, tuple(lacking), "required gold node"
+
+
+def _not_linked(case: Case) -> tuple[str, ...]:
+    """Return the gold seeds if the record was linked to none of them, and walked to none; nothing without seeds."""
+    ranks = linked(case)
+    gold = gold_seeds(case, ranks or {})
+    lost = ranks is not None and ranks.keys().isdisjoint(gold) and case.reached.isdisjoint(gold)
+    return tuple(gold) if lost else ()
 
 
 def _be(subjects: Collection[str]) -> str:

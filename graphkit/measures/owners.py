@@ -18,6 +18,7 @@ from graphkit.measures.files import NO_FILES, NO_SYMBOLS
 from graphkit.measures.integration import NO_SOURCE
 from graphkit.measures.ranking import LARGE_GAINS, NO_EVIDENCE, NO_SPAN
 from graphkit.measures.repositories import NO_REPOSITORY
+from graphkit.measures.seeds import NO_GOLD_SEED
 from graphkit.measures.seen import NO_GOLD_IDS
 from graphkit.measures.tools import NO_ARGUMENTS, NOTHING_EXPECTED
 from graphkit.measures.unscored import NO_EARLIER_TURN, NO_GOLD, NO_PRINCIPAL, NO_RELEVANT, NO_TOKENS, Unscored
@@ -37,7 +38,7 @@ OF_QUESTIONS = frozenset(
     (
         *(NO_GOLD, NO_RELEVANT, NO_PATH, NO_BOUNDARY, NO_GOLD_IDS, NO_FILES, NO_SYMBOLS, NO_REPOSITORY, NO_SPAN),
         *(NO_FACTS, NO_CONFLICTS, NO_RESOLUTION, NO_SOURCE, NO_PIN, NO_COMMITS_KNOWN, NO_GOLD_ANSWER),
-        *(LONG_GOLD_ANSWER, NO_EVIDENCE, NO_TOKENS, NO_EARLIER_TURN, NO_PRINCIPAL),
+        *(LONG_GOLD_ANSWER, NO_EVIDENCE, NO_TOKENS, NO_EARLIER_TURN, NO_PRINCIPAL, NO_GOLD_SEED),
         *(NOTHING_EXPECTED, NO_ARGUMENTS, LARGE_GAINS),
         *(NEITHER, NO_GOLD_CLAIMS),
     )

@@ -21,6 +21,7 @@ from graphkit.measures import (
     paths,
     ranking,
     repositories,
+    seeds,
     seen,
     tools,
 )
@@ -45,6 +46,7 @@ MEASURES: tuple[type[Measure], ...] = (
     *(ranking.AnswerContainment, ranking.EvidenceRecall),
     *(answer_matching.AnswerHit, answer_matching.AnswerF1),
     *(files.FilePrecision, files.FileRecall, files.SymbolRecall),
+    *(seeds.SeedRecall, seeds.SeedPrecision, seeds.SeedReciprocalRank),
     *(tools.ToolRecall, tools.ToolPrecision, tools.ToolExact, tools.ToolInOrder, tools.ArgumentMatch),
     *(seen.StepsToGold, seen.Redundancy, seen.UsedShare),
     *(budgets.Hops, budgets.VisitedNodes, budgets.RepeatedEdges, budgets.StoppingDepth),

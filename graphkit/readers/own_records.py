@@ -28,9 +28,9 @@ _KNOWN = frozenset(one for names in _NAMES.values() for one in names) | BESIDE_A
 _LISTED = re.compile(
     rb'"(?:' + "|".join(_NAMES["traversal"]).encode() + rb')"\s*:\s*(?:\{\s*"(?:triples|paths)"\s*:\s*)?\[\s*\[\s*"'
 )
-_CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings", "evidence_files")
+_CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls", "rankings", "evidence_files", "seeds")
 #: What a system found, rather than what it said.
-_FOUND = ("retrieved", "traversal", "tool_calls", "rankings", "evidence_files")
+_FOUND = ("retrieved", "traversal", "tool_calls", "rankings", "evidence_files", "seeds")
 
 
 class OwnRecordsReader(Reader):

@@ -25,7 +25,7 @@ NOT_ALLOWED = "not allowed"
 _GOLD = (
     *("gold_answer", "expected_output", "paths", "relevant", "expected_files", "expected_symbols", "facts"),
     *("conflicts", "min_sources", "test_cases", "expected_tool_calls", "gold_answers", "evidence_sets"),
-    *("relevant_texts", "criteria", "rubric"),
+    *("relevant_texts", "criteria", "rubric", "seeds"),
 )
 _NO_GOLD = {name: getattr(QuestionStruct("-", "-"), name) for name in _GOLD}
 
@@ -191,6 +191,7 @@ class AccessRules:
             withheld=withheld,
             relevant=relevant,
             evidence_sets=sets,
+            seeds=[one for one in question.seeds if rights.may_read(one)],
             expected_files=[one for one in question.expected_files if rights.may_read(self.id_of_file(one))],
             expected_symbols=[
                 one for one in question.expected_symbols if self.places.repo(one) is None or rights.may_read(one)

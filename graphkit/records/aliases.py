@@ -36,6 +36,7 @@ QUESTION: Spellings = {
     "test_cases": ("tests",),
     "entry_point": ("function_name",),
     "expected_tool_calls": ("expected_tools", "reference_tool_calls"),
+    "seeds": ("gold_seeds",),
 }
 
 CODE_TEST: Spellings = {
@@ -56,6 +57,7 @@ ANSWER: Spellings = {
     "prompt_tokens": ("input_tokens",),
     "output_tokens": ("completion_tokens",),
     "tool_calls": ("tools_called",),
+    "seeds": ("linked_entities", "topic_entities"),
 }
 
 #: The fields that harnesses write beside an answer and that aren't an answer's: those of its question, a person's

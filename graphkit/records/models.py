@@ -50,6 +50,7 @@ from graphkit.records.shapes import (
     gains,
     gold_paths,
     in_direction,
+    linked_seeds,
     retrieved_chunks,
     tool_calls,
     traversal_steps,
@@ -352,6 +353,9 @@ class Question(Record):
     gold_cypher
         A Cypher query that finds the answer in the knowledge graph, or several of which each does. Its pattern is the
         gold path; ``graphkit cypher`` writes it out.
+    seeds
+        The nodes at which a walk has to begin, each of which is required; by default those at which the required paths
+        begin.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -396,6 +400,7 @@ class Question(Record):
     principal: Label | None = None
     withheld: GoldPaths = ()
     gold_cypher: GoldCypher = ()
+    seeds: tuple[Id, ...] = Field(default=(), validation_alias=_names(QUESTION, "seeds"))
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:
@@ -569,6 +574,23 @@ class ToolCallForm(ToolCall):
     type: Any = None
 
 
+class Seed(Record):
+    """A node that a system linked the question to, at which its walk begins.
+
+    ``mention`` is the part of the question that it was linked by, and ``score`` that of the link, on any scale.
+    """
+
+    id: Id = Field(validation_alias=AliasChoices("id", "node_id", "entity"))
+    score: Finite | None = None
+    mention: StrictStr | None = None
+
+
+Seeds = Annotated[
+    tuple[Seed, ...] | None,
+    BeforeValidator(
+        linked_seeds, json_schema_input_type=list[Id | Seed] | dict[Name, StrictStr | Number | None] | None
+    ),
+]
 Chunks = Annotated[
     tuple[Chunk, ...] | None, BeforeValidator(retrieved_chunks, json_schema_input_type=list[Id | Chunk] | None)
 ]
@@ -591,8 +613,8 @@ class Answer(Record):
     """The answer of one run to one question: one line of ``runs/NAME.jsonl``.
 
     ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, as text (``a -CALLS->
-    b``), or as networkx node-link JSON. If ``traversal``, ``retrieved`` or ``tool_calls`` is absent or null, it wasn't
-    logged and is unknown; an empty list means that there was nothing. If ``ordered`` is false, the traversal is a set
+    b``), or as networkx node-link JSON. If ``traversal``, ``retrieved``, ``tool_calls`` or ``seeds`` is absent or null,
+    it wasn't logged and is unknown; an empty list means that there was nothing. If ``ordered`` is false, the traversal is a set
     of edges without an order. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored;
     ``failed_at`` is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of
     the record, which an import writes; ``evaluate`` repeats each once per run, with the number of its records.
@@ -603,7 +625,8 @@ class Answer(Record):
     traversal. ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't
     follow from ``retrieved``. An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields
     of the record as an object. ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and
-    the model's response in the system's traces, to which ``export`` attaches scores.
+    the model's response in the system's traces, to which ``export`` attaches scores. ``seeds`` are the nodes
+    that the system linked the question to, best first.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -639,6 +662,7 @@ class Answer(Record):
     trace_id: Label | None = None
     span_id: Label | None = None
     response_id: Label | None = None
+    seeds: Seeds = Field(default=None, validation_alias=_names(ANSWER, "seeds"))
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:

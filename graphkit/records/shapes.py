@@ -219,6 +219,23 @@ def retrieved_chunks(value: Any) -> Any:
     return [{"id": item} if id_of(item) is not None else _identified(item) for item in value]
 
 
+def linked_seeds(value: Any) -> Any:
+    """Convert seeds to objects; a string is the id of one. Null, for unknown ones, stays null.
+
+    An object holds ids with their mentions or scores.
+
+    >>> linked_seeds(["a"]), linked_seeds({"m.02": "Ann", "m.03": 0.5})
+    ([{'id': 'a'}], [{'id': 'm.02', 'mention': 'Ann'}, {'id': 'm.03', 'score': 0.5}])
+    """
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return [{"id": name, "mention" if isinstance(of, str) else "score": of} for name, of in value.items()]
+    if not isinstance(value, list | tuple):
+        raise ValueError("seeds must be a list of ids, best first, or an object of ids with their mentions or scores")
+    return [{"id": item} if id_of(item) is not None else item for item in value]
+
+
 #: The names of a chunk's id and of its text.
 _IDS, _TEXTS = ("id", "chunk_id", "doc_id", "node_id"), ("text", "content", "page_content")
 

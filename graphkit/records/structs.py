@@ -142,6 +142,7 @@ class QuestionStruct(Struct, gc=False):
     principal: Label | None = None
     withheld: list[GoldPathStruct] = []
     gold_cypher: list[Text] = []
+    seeds: list[Name] = []
 
     def __post_init__(self) -> None:
         if self.turn is not None or self.paths or self.criteria or self.answerable is False or self.why_not:
@@ -198,6 +199,14 @@ class GraphQueryStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaul
     error: str | None = None
 
 
+class SeedStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Seed`."""
+
+    id: Name
+    score: float | None = None
+    mention: str | None = None
+
+
 class AnswerStruct(Struct, gc=False):
     """Twin of :class:`graphkit.records.models.Answer`."""
 
@@ -227,6 +236,7 @@ class AnswerStruct(Struct, gc=False):
     trace_id: Label | None = None
     span_id: Label | None = None
     response_id: Label | None = None
+    seeds: list[SeedStruct] | None = None
 
 
 class ArtifactStruct(Struct, gc=False, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""The first records of a run, and the measures that they call for beside the usual ones: of tool calls, of texts."""
+"""The first records of a run, and the measures that they call for beside the usual ones: of calls, seeds and texts."""
 
 from __future__ import annotations
 
@@ -56,6 +56,9 @@ class FirstRecords:
 OF_CALLS = ("StepsToGold", "Redundancy", "UsedShare")
 OF_EXPECTED_CALLS = ("ToolRecall", "ToolPrecision", "ToolInOrder", "ArgumentMatch")
 
+#: Measures of a run that logs its seeds, or of questions that state some.
+OF_SEEDS = ("SeedRecall", "SeedPrecision", "SeedReciprocalRank")
+
 #: Measures of files, for agents that opened whole files whose symbols gold names.
 OF_FILES = ("EdgeRecall(files=True)",)
 
@@ -69,8 +72,8 @@ OF_ABSENT = ("InventedEdges",)
 #: Part of each name of the fields of tool calls: a line without it isn't decoded.
 _NAMED = b"tool"
 
-#: Parts of the names of the fields with gold that is text.
-_OF_TEXTS = (b"answer", b"ground_truth", b"reference", b"expected_output", b"relevant_texts", b"absent")
+#: Parts of the names of the fields with gold that is text, and of others that call for measures.
+_OF_TEXTS = (b"answer", b"ground_truth", b"reference", b"expected_output", b"relevant_texts", b"absent", b"seeds")
 
 
 def further_measures(dataset: Dataset, first: FirstRecords | None) -> tuple[str, ...]:
@@ -114,6 +117,7 @@ def of_texts(reader: RecordReader[QuestionStruct], lines: Iterable[tuple[int, by
             paths = paths or bool(question.paths)
             found[OF_ANSWERS] = not paths and (found[OF_ANSWERS] or decides_by_words(question))
             found[OF_EVIDENCE] = found[OF_EVIDENCE] or bool(question.relevant_texts)
+            found |= dict.fromkeys(OF_SEEDS if question.seeds else (), True)
             apply |= dict.fromkeys(OF_UNANSWERABLE if question.answerable is False else (), True)
             apply |= dict.fromkeys(OF_ABSENT if question.absent else (), True)
     known = installed("graphkit.measures") if any(apply.values()) else ()
@@ -128,7 +132,9 @@ def measures_that_apply(
 
     ``expected`` returns whether a question expects calls, and ``texts`` are the measures of gold that is text.
     """
+    seeds = first is not None and any(answer.seeds is not None for answer in first.answers)
+    found = tuple(dict.fromkeys((*texts, *(OF_SEEDS if seeds else ()))))
     if first is None or all(answer.tool_calls is None for answer in first.answers):
-        return tuple(texts)
+        return found
     by_file = OF_FILES if any(OPENED_FILES in answer.doubts for answer in first.answers) else ()
-    return (*texts, *(OF_EXPECTED_CALLS if expected() else ()), *OF_CALLS, *by_file)
+    return (*found, *(OF_EXPECTED_CALLS if expected() else ()), *OF_CALLS, *by_file)

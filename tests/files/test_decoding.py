@@ -36,6 +36,7 @@ from graphkit.records.models import (
     GoldPath,
     Question,
     Step,
+    Seed,
     ToolCall,
     TraversalStep,
 )
@@ -135,7 +136,7 @@ def test_every_struct_is_held() -> None:
     """The structs of both large files and of the knowledge graph, and of their parts, are those that are compared."""
     assert {model_of(kind) for kind in STRUCTS} == {
         *(Question, GoldPath, Step, Component, Conflict, Criterion, CodeTest, ExpectedToolCall),
-        *(Answer, Chunk, TraversalStep, ToolCall),
+        *(Answer, Chunk, TraversalStep, ToolCall, Seed),
         *(Artifact, Edge),
     }
 

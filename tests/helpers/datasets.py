@@ -296,6 +296,15 @@ class _Generator:
                 step.pop("relation", None)
         return found
 
+    def seeds(self, question: dict[str, Any]) -> list[dict[str, Any]]:
+        starts = [path["steps"][0]["source"] for path in question["paths"] if path["steps"]]
+        found: list[dict[str, Any]] = []
+        for _ in range(self.random.choice((0, 1, 2, 5))):
+            found.append({"id": self.random.choice(starts) if starts and self.chance(0.3) else self.node()})
+            if self.chance(0.5):
+                found[-1] |= {"score": self.random.choice((0, 1, 0.5)), "mention": "it's \\ 🦀"}
+        return found
+
     def expected_calls(self) -> list[dict[str, Any]]:
         calls = self.calls()
         return [{name: one for name, one in call.items() if name in {"name", "arguments"}} for call in calls]
@@ -326,6 +335,10 @@ def generate(folder: Path, seed: int, questions: int = 60) -> Path:
     tools = _Generator(random.Random(f"tools of {name}"), name)
     for one in asked:
         one["expected_tool_calls"] = tools.expected_calls()
+    linking = _Generator(random.Random(f"seeds of {name}"), name)
+    for one in asked:
+        if linking.chance(0.2):
+            one["seeds"] = [linking.node() for _ in range(linking.random.randint(1, 3))]
     sessions = _Generator(random.Random(f"sessions of {name}"), name)
     for number, one in enumerate(asked):
         if number % 5:
@@ -336,11 +349,13 @@ def generate(folder: Path, seed: int, questions: int = 60) -> Path:
     write_jsonl(dataset / "commits.jsonl", commits)
     write_jsonl(dataset / "compatibility.jsonl", draw.compatibility(commits))
     for run in (f"{name}-a", f"{name}-b"):
+        by_id = {one["id"]: one for one in asked}
         answers = [draw.answer(run, one, commits) for one in asked if not draw.chance(0.06)]
         for answer in answers:
             if "error" not in answer and tools.chance(0.8):
                 answer["tool_calls"] = tools.calls()
-        by_id = {one["id"]: one for one in asked}
+            if "error" not in answer and linking.chance(0.8):
+                answer["seeds"] = linking.seeds(by_id[answer["question_id"]])
         for answer in answers:
             one = by_id[answer["question_id"]]
             if one.get("turn", 1) > 1 and sessions.chance(0.8):

@@ -53,6 +53,7 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "rubric": ("a", "b"),
     "absent": ([STEP], [OTHER]),
     "principal": ("web-team", "db-team"),
+    "seeds": (["a", "b"], ["a"]),
     "withheld": ([{"id": "p", "steps": [STEP, OTHER]}], [{"id": "p", "steps": [STEP]}]),
 }
 #: The fields of a question without an answer, which has no gold path.

@@ -11,6 +11,7 @@ from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.crossings import crossings
 from graphkit.measures.integration import NO_ANSWER
+from graphkit.measures.seeds import linked
 from graphkit.measures.seen import NOT_KNOWN_OF_SOME, names_in_text
 from graphkit.measures.text import folded, named, words_of
 from graphkit.measures.unscored import NO_PRINCIPAL, NO_RETRIEVAL, NO_TRAVERSAL, Unscored
@@ -59,7 +60,7 @@ class ViolationMeasure(Measure):
 
 
 class WalkViolation(ViolationMeasure):
-    """1 if the principal may not read an end of a traversed edge or a node that a tool call showed, else 0.
+    """1 if the principal may not read an end of a traversed edge, a seed, or a node that a tool call showed, else 0.
 
     An edge of a relation that the principal may not follow is a violation, too. The middle of a walk counts as its end
     does: that a forbidden node lies between two allowed ones gives away that it exists. A record that logs no
@@ -73,7 +74,7 @@ class WalkViolation(ViolationMeasure):
     )
 
     def forbidden(self, case: Case, rights: Rights) -> Iterator[str]:
-        return (one.node for one in crossings(case, rights, "walk", "call"))
+        return (one.node for one in crossings(case, rights, "walk", "seed", "call"))
 
     def not_logged(self, case: Case, rights: Rights) -> str | None:
         if not case.walk_logged:
@@ -183,6 +184,7 @@ def _ids(case: Case) -> Iterator[str]:
     yield from _gold_ids(case)
     yield from case.reached
     yield from (chunk.id for chunk in case.chunks)
+    yield from linked(case) or ()
     yield from _seen(case)
 
 

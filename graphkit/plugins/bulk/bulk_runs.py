@@ -146,6 +146,7 @@ class RunElements:
         elements = self.elements
         named = {node for row in rows for step in row["steps"] for node in (step["source"], step["target"])}
         named.update(node for row in rows for call in row["calls"] for node in call["seen"])
+        named.update(seed["seed"] for row in rows for seed in row["seeds"])
         artifacts, _ = elements.name_artifacts(named, self.dataset.dataset.name, self.dataset.places)
         questions = elements.numbers.find("Question", (row["question"] for row in rows))
         self._resolve(rows)
@@ -164,6 +165,9 @@ class RunElements:
             for one in row["retrieved"]:
                 own = {name: value for name, value in one.items() if name not in ("question", "chunk")}
                 elements.relate(("RETRIEVED", "Answer", "Chunk"), answer, chunks[one["chunk"]], own)
+            for seed in row["seeds"]:
+                own = {name: seed[name] for name in ("rank", "score", "mention")}
+                elements.relate(("SEEDED", "Answer", "Artifact"), answer, artifacts[seed["seed"]], own)
             for call in row["calls"]:
                 number = elements.node("ToolCall", call["properties"])
                 elements.relate(("CALLED", "Answer", "ToolCall"), answer, number)

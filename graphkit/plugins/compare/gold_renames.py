@@ -66,7 +66,7 @@ def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, 
                 ]
         elif key == "evidence_sets":
             result[key] = [list(dict.fromkeys(map(of, evidence))) for evidence in value]
-        elif key == "expected_files":
+        elif key in ("expected_files", "seeds", *QUESTION["seeds"]):
             result[key] = list(dict.fromkeys(map(of, value)))
         elif key in ("expected_tool_calls", *QUESTION["expected_tool_calls"]):
             result[key] = [_renamed_call(part, renames) if isinstance(part, dict) else part for part in value]

@@ -1,0 +1,204 @@
+"""The start of a walk: the nodes that a system linked the question to, against those at which a walk has to begin."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from math import inf
+from types import MappingProxyType
+from typing import Any
+
+from graphkit.measures.base import Measure
+from graphkit.measures.case import Case, Gold
+from graphkit.measures.missed import counted_paths
+from graphkit.measures.unscored import Unscored
+from graphkit.records.ids import Places
+
+NO_GOLD_SEED = "neither gold seeds nor a gold path with a required step"
+NO_SEEDS = "the record has no seeds (not logged)"
+NOTHING_LINKED = "the question was linked to nothing"
+
+
+def linked(case: Case) -> dict[str, int] | None:
+    """Return the first rank, from 1, of each node that the record linked the question to; None if it logs no seeds."""
+    if case.answer is None or case.answer.seeds is None:
+        return None
+    ranks: dict[str, int] = {}
+    for rank, seed in enumerate(case.answer.seeds, 1):
+        ranks.setdefault(seed.id, rank)
+    return ranks
+
+
+def gold_seeds(case: Case, ranks: Mapping[str, int] = MappingProxyType({})) -> list[str]:
+    """Return the nodes at which the walk has to begin: the question's own seeds, else the starts of the required paths.
+
+    A path begins at the source of its first required step. Of alternatives the one counts whose start has the best of
+    ``ranks``, of equals the first of ``Case.units``. A node counts once, whatever its side.
+    """
+    if case.question.seeds:
+        return [*dict.fromkeys(case.question.seeds)]
+    sided = case.sided
+    starts = ([sided.plain_id(path.start) for path in unit if path.start is not None] for unit in sided.units)
+    return [*dict.fromkeys(min(unit, key=lambda node: ranks.get(node, inf)) for unit in starts if unit)]
+
+
+@dataclass(frozen=True, slots=True)
+class Unlinked:
+    """A start at which the walk had to begin, and to which the question wasn't linked.
+
+    Attributes
+    ----------
+    start
+        The node.
+    seeds
+        What the question was linked to instead, best first.
+    namesakes
+        Those of them that have the name of ``start`` in another repository or at another path.
+    """
+
+    start: str
+    seeds: tuple[str, ...]
+    namesakes: tuple[str, ...]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The first namesake, else the best seed; nothing without a seed."""
+        return (self.namesakes or self.seeds)[:1]
+
+
+def unlinked(case: Case, gold: Gold, source: str) -> Unlinked | None:
+    """Return why a walk couldn't take a step of a path from ``source``: the question wasn't linked to the path's start.
+
+    None if the log has no seeds, the question was linked to a start of the path, or the walk came to one, or to the
+    source of the step, all the same. Where the question has seeds of its own and they don't name the start of the path,
+    each of them is one.
+    """
+    ranks = linked(case)
+    if ranks is None or gold.start is None:
+        return None
+    start, own = case.plain_id(gold.start), case.question.seeds
+    starts = [start] if not own or start in own else own
+    earlier = (end for one, _, target in case.walked_before or () for end in (one, target))
+    came_to = {*map(case.plain_id, case.reached), *earlier}
+    if not ranks.keys().isdisjoint(starts) or not came_to.isdisjoint((*starts, case.plain_id(source))):
+        return None
+    return Unlinked(starts[0], tuple(ranks), namesakes(starts[0], ranks, case.places))
+
+
+def not_linked(case: Case) -> list[dict[str, Any]]:
+    """Return the gold paths that broke since the question wasn't linked to their starts, as the query ``not-linked``.
+
+    A path whose first missed edge isn't in the knowledge graph broke for that.
+    """
+    case, found = case.sided, []
+    for path in counted_paths(case, boundaries=False) if case.walk_logged else ():
+        position, edge = next(iter(path.missed), (0, None))
+        if edge is None or edge in (case.absent or ()) or (why := unlinked(case, path.gold, edge[0])) is None:
+            continue
+        row = {"path": case.path_name(path.gold), "position": position, "start": why.start}
+        row |= {"seed": next(iter(why.shown), None), "namesake": bool(why.namesakes), "seeds": len(why.seeds)}
+        found.append(row)
+    return sorted(found, key=lambda row: row["path"])
+
+
+def namesakes(node: str, others: Iterable[str], places: Places) -> tuple[str, ...]:
+    """Return the other nodes with the name of a node: its symbol, else the name of its file, else its id, in any case.
+
+    >>> namesakes("web:a/login.ts#submit", ["api:login.py#submit", "web:a/login.ts", "web:b.ts#Submit"], Places())
+    ('api:login.py#submit', 'web:b.ts#Submit')
+    """
+    name = places.short_name(node).casefold()
+    return tuple(one for one in others if one != node and places.short_name(one).casefold() == name)
+
+
+#: The most edges between a seed and a gold path that are counted, as in the query ``seed-distances``.
+FARTHEST = 8
+
+
+def distance(seeds: Iterable[str], nodes: Collection[str], beside: Mapping[str, Collection[str]]) -> int | None:
+    """Return the number of edges from the nearest seed to one of some nodes; None if none is near.
+
+    ``beside`` are the neighbours of each node, in any direction.
+
+    >>> chain = {"a": ["b"], "b": ["a", "c"], "c": ["b"]}
+    >>> distance(["a", "b"], ["c"], chain), distance(["a"], ["a"], chain), distance(["a"], ["d"], chain)
+    (1, 0, None)
+    """
+    front = seen = {*seeds}
+    for hops in range(FARTHEST + 1):
+        if not front.isdisjoint(nodes):
+            return hops
+        front = {other for one in front for other in beside.get(one, ())} - seen
+        seen = seen | front
+    return None
+
+
+class SeedMeasure(Measure):
+    """Base of the measures that compare the seeds of a record with those of gold."""
+
+    query = "seeds"
+
+    def value(self, case: Case) -> float | Unscored:
+        ranks = linked(case)
+        gold = gold_seeds(case, ranks or {})
+        if not gold:
+            return Unscored(NO_GOLD_SEED, of_question=True)
+        return Unscored(NO_SEEDS) if ranks is None else self._compared(gold, ranks)
+
+    @abstractmethod
+    def _compared(self, gold: Collection[str], ranks: Mapping[str, int]) -> float | Unscored:
+        """Return the value, if gold has a seed and the record logs its seeds."""
+
+
+def _parameters(compared: str) -> dict[str, object]:
+    reasons = {"unscored": NO_GOLD_SEED, "unlogged": NO_SEEDS, "unlinked": NOTHING_LINKED}
+    return {"compared": compared, **reasons}
+
+
+class SeedRecall(SeedMeasure):
+    """Gold seeds that the question was linked to / gold seeds.
+
+    Gold seeds are the question's ``seeds``, else the nodes at which its required paths begin: of each the source of the
+    first required step, of alternatives that of the one whose start was linked at the best rank. A node counts once.
+    Seeds match by id, whatever the commits of their path. Without a seed it is 0.
+    """
+
+    source = "recall of entity linking; recall of topic entities in question answering over knowledge graphs"
+    query_parameters = MappingProxyType(_parameters("recall"))
+    aliases = ("linking_recall",)
+    target = 0.8
+    severe = 0.5
+
+    def _compared(self, gold: Collection[str], ranks: Mapping[str, int]) -> float:
+        return sum(node in ranks for node in gold) / len(gold)
+
+
+class SeedPrecision(SeedMeasure):
+    """Distinct nodes that the question was linked to and that are gold seeds / distinct nodes that it was linked to.
+
+    Gold seeds are those of SeedRecall. If the question was linked to nothing, it is not scored.
+    """
+
+    source = "precision of entity linking"
+    query_parameters = MappingProxyType(_parameters("precision"))
+    aliases = ("linking_precision",)
+
+    def _compared(self, gold: Collection[str], ranks: Mapping[str, int]) -> float | Unscored:
+        return sum(node in ranks for node in gold) / len(ranks) if ranks else Unscored(NOTHING_LINKED)
+
+
+class SeedReciprocalRank(SeedMeasure):
+    """1 / rank of the first node that the question was linked to and that is a gold seed, 0 if none is.
+
+    Gold seeds are those of SeedRecall. A repeated node keeps its first rank, and the ranks behind it count it.
+    """
+
+    source = "reciprocal rank of the candidates of entity linking; the mean is their MRR"
+    query_parameters = MappingProxyType(_parameters("reciprocal rank"))
+    aliases = ("seed_rr", "seed_mrr")
+    target = 0.6
+    severe = 0.3
+
+    def _compared(self, gold: Collection[str], ranks: Mapping[str, int]) -> float:
+        return max((1 / ranks[node] for node in gold if node in ranks), default=0.0)
