@@ -182,6 +182,8 @@ class Recorder:
         record |= {name: one for name, one in traced.items() if one is not None and len(one) <= LONGEST_NAME}
         if logged.tool_calls is not None:
             record["tool_calls"] = [self._tool_call(call, logged.where) for call in logged.tool_calls]
+        if logged.seeds is not None:
+            record["seeds"] = [seed for one in logged.seeds if (seed := self._seed(one, logged.where))]
         if logged.notes:
             self._report.notes.update(dict.fromkeys(logged.notes, 1))
             record["doubts"] = [note[:LONGEST_NAME] for note in dict.fromkeys(logged.notes)]
@@ -264,6 +266,8 @@ class Recorder:
 
         What remains of a list that was not empty is a list only if it isn't empty.
         """
+        if any(is_element_id(one.name) and not self._names.is_id(one.name) for one in logged.seeds or ()):
+            logged.seeds = None
         chunks, walks = logged.retrieved or [], logged.traversal or []
         names = (*(chunk.name for chunk in chunks), *_ends_in(walks))
         drawn = {name for name in names if is_element_id(name) or (logged.drawn_ids and UUID.fullmatch(name))}
@@ -326,6 +330,8 @@ class Recorder:
             record["citations"] = [found(name, counted=False) for name in record["citations"]]
         for level, names in record.get("rankings", {}).items():
             record["rankings"][level] = [found(name, counted=False) for name in names]
+        for seed in record.get("seeds", ()):
+            seed["id"] = found(seed["id"], counted=False)
         for call in record.get("tool_calls", ()):
             if "seen" in call:
                 call["seen"] = list(dict.fromkeys(found(name, counted=False) for name in call["seen"]))
@@ -364,6 +370,12 @@ class Recorder:
         if chunk.text is not None:
             record["text"] = chunk.text
         return record
+
+    def _seed(self, seed: LoggedChunk, where: str) -> dict[str, Any] | None:
+        if (name := self._id(seed.name, where, counted=False)) is None:
+            return None
+        fields = {"score": seed.score, "mention": seed.text}
+        return {"id": name} | {key: value for key, value in fields.items() if value is not None}
 
     def _tool_call(self, call: LoggedToolCall, where: str) -> dict[str, Any]:
         record: dict[str, Any] = {"name": call.name[:LONGEST_NAME]}

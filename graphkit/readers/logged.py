@@ -138,6 +138,8 @@ class LoggedAnswer:
         The absolute folders in which an agent worked: a file's name may begin with one of them.
     tool_calls
         The tools that were called, in order.
+    seeds
+        The nodes that the question was linked to, best first, with their mentions as texts.
     trace, span, response
         The ids of the trace and of the outermost span of the answer, and of the model's response.
     notes
@@ -179,6 +181,7 @@ class LoggedAnswer:
     symbols: bool = False
     folders: list[str] = field(default_factory=list)
     tool_calls: list[LoggedToolCall] | None = None
+    seeds: list[LoggedChunk] | None = None
     answer: str | None = None
     citations: list[str] | None = None
     latency_ms: float | None = None

@@ -57,7 +57,7 @@ ANSWER: Spellings = {
     "prompt_tokens": ("input_tokens",),
     "output_tokens": ("completion_tokens",),
     "tool_calls": ("tools_called",),
-    "seeds": ("linked_entities", "topic_entities"),
+    "seeds": ("linked_entities", "topic_entities", "topic_entity"),
 }
 
 #: The fields that harnesses write beside an answer and that aren't an answer's: those of its question, a person's

@@ -60,7 +60,8 @@ def _shape(model: type[BaseModel]) -> _Shape:
     annotations = {field: info.annotation for field, info in model.model_fields.items()}
     found = {field: forms.get(field) or _record_in(kind) for field, kind in annotations.items()}
     parts = {field: _shape(part) for field, part in found.items() if part is not None}
-    return _Shape(names, parts, frozenset(field for field in parts if get_origin(annotations[field]) is dict))
+    maps = {field for field in parts if get_origin(annotations[field]) is dict or field == "seeds"}  # by their ids
+    return _Shape(names, parts, frozenset(maps))
 
 
 def _record_in(annotation: Any) -> type[Record] | None:

@@ -35,8 +35,8 @@ from graphkit.records.models import (
     ExpectedToolCall,
     GoldPath,
     Question,
-    Step,
     Seed,
+    Step,
     ToolCall,
     TraversalStep,
 )

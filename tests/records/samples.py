@@ -70,7 +70,7 @@ ALIASES = [
     (Answer, "prompt_tokens", ("input_tokens",), 3),
     (Answer, "output_tokens", ("completion_tokens",), 3),
     (Answer, "tool_calls", ("tools_called",), ["read"]),
-    (Answer, "seeds", ("linked_entities", "topic_entities"), ["a"]),
+    (Answer, "seeds", ("linked_entities", "topic_entities", "topic_entity"), ["a"]),
     (Seed, "id", ("node_id", "entity"), "a"),
     (ToolCall, "name", ("tool_name", "function_name"), "read"),
     (ToolCall, "arguments", ("args", "input_parameters"), {"path": "a.py"}),

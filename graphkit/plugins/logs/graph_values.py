@@ -57,6 +57,8 @@ class Gathered:
     edge_columns, null_columns
         The columns of rows that held edges, and those that held nothing: a null or an empty list is no path where
         others hold one.
+    rows
+        The rows as they were given.
     """
 
     options: ReadOptions
@@ -77,6 +79,7 @@ class Gathered:
     edge_columns: set[str] = field(default_factory=set)
     null_columns: set[str] = field(default_factory=set)
     notes: dict[str, None] = field(default_factory=dict)
+    rows: list[Mapping[str, Any]] = field(default_factory=list)
 
     def note(self, words: str) -> None:
         """Note a doubt, once."""
@@ -164,6 +167,7 @@ class Gathered:
     def row(self, row: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -> bool:
         """Add a row of a query with further known fields, and return whether the row has any value."""
         found = GraphObjects()
+        self.rows.append(row)
         own: dict[str, Any] = dict(beside or {})
         inner = {key: value for key, value in row.items() if plain(key) == "metadata" and isinstance(value, Mapping)}
         rest = {key: value for key, value in row.items() if key not in inner}

@@ -20,6 +20,8 @@ from graphkit.records.ids import id_of_text
 
 _TABLES = ("entities", "relationships", "chunks", "references")
 _WITHOUT_A_WALK = ("naive", "bypass")
+#: The modes that find edges, whose ends then are the entities.
+_BY_EDGES = ("global",)
 _UNKNOWN_FILES = ("unknown_source", "custom_kg")  # placeholders for an unknown file
 
 _CITED = re.compile(r"(\w?)\[(\d{1,6})\]")
@@ -42,6 +44,7 @@ class LightragReader(Reader):
         "Edges have no direction: a pair has one edge, with its ends mostly in alphabetical order. The knowledge graph "
         "gives one, else gold does.",
         "An edge has no relation type: its keywords and its description are prose.",
+        "The seeds are the entities, in the order in which they were ranked; a global query finds edges, and has none.",
         "Nothing has a score; entities come first, as they were ranked, then the chunks of text, and edges are a set.",
         "A file's name is logged without its folders since version 1.5, and before 1.3 a text has no file.",
         "There are no latency, tokens, model and cost.",
@@ -186,6 +189,7 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
         metadata = _metadata(result, unread)
         if metadata.get("failure_reason") == "no_results":
             logged.retrieved, logged.traversal, logged.answer = [], [], None
+            logged.seeds = None if _mode(metadata) in (*_WITHOUT_A_WALK, *_BY_EDGES) else []
             return
         if result["status"] != "success":
             logged.error = text(result.get("message")) or f"its status is {result['status']!r}"
@@ -255,6 +259,10 @@ def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Co
         )  # rows of which none can be read are no traversal of nothing
         logged.traversal = [list(edges.values())] if edges else nothing
         ranking.beside(edges.values())
+        if isinstance(tables.get("entities"), list) and mode not in _BY_EDGES:
+            logged.seeds = list(_entities(entities, Counter()))
+            for seed in logged.seeds:
+                seed.text = None  # a description, and no part of the question
     if mode != "bypass" and any(isinstance(tables.get(name), list) for name in _TABLES[:3]):
         logged.retrieved = ranking.chunks()
 

@@ -24,6 +24,7 @@ from graphkit.plugins.logs.triples import (
     NOT_AN_EDGE,
     UNSPLIT,
     SplitText,
+    edges_in,
     edges_of_metadata,
     parts_of,
     split_text,
@@ -75,7 +76,8 @@ class LlamaIndexReader(Reader):
     title = "LlamaIndex: NodeWithScore lists, the Response of an engine, and the events of its instrumentation"
     lacks = (
         "The edges are a set: their order changes from run to run.",
-        "The log doesn't say which node of an edge was found: the score is that of the better one; 0.0 means neither.",
+        "The log doesn't say which node of an edge was found: the score is that of the better one; 0.0 means neither. "
+        "The nodes that were found are the seeds if the scores of all edges together tell which they are.",
         "Nodes rank by their scores if each has one, else by their place.",
         "There are no latency, tokens, model and cost.",
     )
@@ -233,6 +235,7 @@ def _read_nodes(
     ranking, edges = ranked_documents(read, relations, notes)
     if edges:
         logged.traversal, logged.ordered = [distinct(edges)], False
+        logged.seeds = _seeds([(one.score, edges_in(one.split, relations, set())) for one in read if one.split.alone])
     elif edges is not None:
         # Edges that are there and can't be read are no traversal of nothing.
         logged.traversal = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
@@ -242,6 +245,27 @@ def _read_nodes(
     if nodes or logged.retrieved is None:  # otherwise use the results of an agent's tools
         logged.retrieved = None if only_rows else chunks
     logged.notes += sorted(notes)
+
+
+def _seeds(scored: list[tuple[float | None, list[LoggedEdge]]]) -> list[LoggedChunk] | None:
+    """Return the nodes that a vector search found, by the scores of their edges; None if these don't tell.
+
+    An edge has the score of its better end: a node that was found is an end of each edge of its score, and has no edge
+    of a lower one.
+    """
+    least: dict[str, float] = {}
+    for score, edges in scored:
+        for edge in edges:
+            for end in (edge.source, edge.target):
+                least[end] = min(score or 0.0, least.get(end, score or 0.0))
+    shared: dict[float, set[str]] = {}
+    for score, edges in scored:
+        for edge in edges if score else ():
+            ends = {end for end in (edge.source, edge.target) if least[end] == score}
+            shared[score or 0.0] = shared.get(score or 0.0, ends) & ends
+    if not shared or any(len(ends) != 1 for ends in shared.values()):
+        return None
+    return [LoggedChunk(shared[score].pop(), score=score) for score in sorted(shared, reverse=True)]
 
 
 def _read_node(value: Node, options: ReadOptions, notes: set[str], unread: Counter[str]) -> Document:

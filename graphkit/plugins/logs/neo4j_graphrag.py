@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphkit.plugins.logs.graph_columns import EDGES, chunk_of
+from graphkit.plugins.logs.graph_columns import EDGES, SCORES, chunk_of
 from graphkit.plugins.logs.graph_values import Gathered, InOrder
 from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, json_within
 from graphkit.plugins.logs.reprs import Described, ReprError, parse_fields, parse_repr
-from graphkit.readers.graph_names import ELEMENT_IDS, NAMES, edge_of, is_element_id, name_of, plain
-from graphkit.readers.json_values import text
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
+from graphkit.readers.graph_names import (
+    ELEMENT_IDS,
+    ENDS,
+    NAMES,
+    edge_of,
+    end_of,
+    first_of,
+    is_element_id,
+    name_of,
+    plain,
+)
+from graphkit.readers.json_values import identifier, number, text
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 
 #: The key under which graphkit's formatter keeps the whole record of an item's metadata.
 RECORD = "record"
@@ -190,9 +200,46 @@ def _add_payload(
             remedy=REMEDY,
         )
     gathered.add_to(answer)
+    by_cypher = (text(metadata.get("__retriever")) or "").endswith("CypherRetriever")
+    if gathered.rows and (by_cypher or "query_vector" in metadata):
+        answer.seeds = _vector_hits(gathered.rows)
+    elif by_cypher and not (result.get("items") or result.get("records")):
+        answer.seeds = []
     if gathered.query and not gathered.query_used:
         unread[f"{prefix}metadata.cypher"] += 1
     return gathered
+
+
+def _vector_hits(rows: Sequence[Mapping[str, Any]]) -> list[LoggedChunk] | None:
+    """Return the nodes that a vector search found, with their scores, from the rows of its retrieval query.
+
+    A row holds one as ``node``, by a column that names it, or as an end of its edge: the same end in all rows, which is
+    never null, and of which each has one score of its own. None if the rows don't tell.
+    """
+    scores = [number(first_of(row, SCORES)[1]) for row in rows]
+    nodes = [
+        end_of(given.fields.get("properties", given.fields) if isinstance(given, Described) else _properties(given))
+        for given in (first_of(row, ("node",))[1] for row in rows)
+    ]
+    columns = [nodes, [name_of({key: one for key, one in row.items() if not isinstance(one, list)}) for row in rows]]
+    if None in nodes and None in columns[1]:
+        ends = [
+            (first_of(row, [one for one, _ in ENDS])[1], first_of(row, [one for _, one in ENDS])[1]) for row in rows
+        ]
+        columns = [[identifier(pair[side]) for pair in ends] for side in (0, 1)]
+        columns = [one for one in columns if len({*one}) == len({*scores}) == len({*zip(one, scores, strict=True)})]
+    told = [one for one in columns if None not in one]
+    if None in scores or not (told and (len(told) == 1 or told[0] is nodes)):
+        return None
+    return [
+        LoggedChunk(*one)
+        for one in dict.fromkeys((str(name), None, score) for name, score in zip(told[0], scores, strict=True))
+    ]
+
+
+def _properties(node: Any) -> Any:
+    """Return the properties of a node that a log holds as a map."""
+    return node["properties"] if isinstance(node, Mapping) and isinstance(node.get("properties"), Mapping) else node
 
 
 def _item(item: dict[str, Any], gathered: Gathered, unread: Counter[str], prefix: str) -> None:
