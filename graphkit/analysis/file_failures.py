@@ -218,9 +218,10 @@ def file_failures(
     ----------
     kind
         One of ``questions-by-score``, ``failed-questions``, ``stale-gold``, ``over-refusals``,
-        ``answered-unanswerable``, ``invented-edges``, ``not-linked``, ``wrong-turns``, ``missed-edges``, ``missed-boundaries``,
-        ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``, ``edges-absent``,
-        ``missed-passages``, ``incoherent-pairs``, ``mixed-edges``, ``access-violations``, ``leaks-through``, and of the
+        ``answered-unanswerable``, ``invented-edges``, ``not-linked``, ``wrong-turns``, ``missed-edges``,
+        ``missed-boundaries``, ``boundaries-missed``, ``relations-missed``, ``edges-missed``, ``nodes-missed``,
+        ``edges-absent``, ``missed-passages``, ``incoherent-pairs``, ``mixed-edges``, ``access-violations``,
+        ``leaks-through``, and of the
         verdicts beside the run ``unsupported-claims``, ``false-claims``, ``missing-claims``, ``claims-by-boundary``,
         ``claims-by-relation`` and ``relevance-lost``.
     dataset

@@ -14,9 +14,9 @@ from graphkit.records.access_rules import Rights
 class Crossing(NamedTuple):
     """A node, or an edge by its relation, beyond what a principal may read.
 
-    ``part`` is ``walk``, ``seed`` (the question was linked to it), ``call`` (a tool call showed it) or ``context``. In a
-    walk, ``path`` and ``position`` are the path and its step, of a call its place and that in its result, and of a seed
-    and the context 0 and the place in the ranking; all of them count from 0.
+    ``part`` is ``walk``, ``seed`` (the question was linked to it), ``call`` (a tool call showed it) or ``context``. In
+    a walk, ``path`` and ``position`` are the path and its step, of a call its place and that in its result, and of a
+    seed and the context 0 and the place in the ranking; all of them count from 0.
     """
 
     part: str

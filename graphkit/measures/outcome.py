@@ -1,8 +1,8 @@
 """The stage at which each question failed, and whether a right answer was luck.
 
-The stage is the first of five that failed: gold was not in the graph, the question was not linked to a node at which its
-walk begins, gold was not retrieved, was retrieved but not used, or was used and the answer is wrong. Linking is passed
-over where the record logs no seeds. A question with a right answer has not failed, whatever it missed;
+The stage is the first of five that failed: gold was not in the graph, the question was not linked to a node at which
+its walk begins, gold was not retrieved, was retrieved but not used, or was used and the answer is wrong. Linking is
+passed over where the record logs no seeds. A question with a right answer has not failed, whatever it missed;
 :func:`two_by_two` counts the right answers by a wrong path. A question is undecided if the records don't decide it.
 """
 

@@ -614,10 +614,10 @@ class Answer(Record):
 
     ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, as text (``a -CALLS->
     b``), or as networkx node-link JSON. If ``traversal``, ``retrieved``, ``tool_calls`` or ``seeds`` is absent or null,
-    it wasn't logged and is unknown; an empty list means that there was nothing. If ``ordered`` is false, the traversal is a set
-    of edges without an order. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored;
-    ``failed_at`` is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of
-    the record, which an import writes; ``evaluate`` repeats each once per run, with the number of its records.
+    it wasn't logged and is unknown; an empty list means that there was nothing. If ``ordered`` is false, the traversal
+    is a set of edges without an order. A record with an ``error`` (a sentence) is a result: kept, counted, and not
+    scored; ``failed_at`` is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain
+    parts of the record, which an import writes; ``evaluate`` repeats each once per run, with the number of its records.
     ``walked_before`` are the edges that the earlier turns of the question's session walked, each with its turn as
     ``path``; absent or null if a turn's are unknown. ``graphkit run`` and ``graphkit import`` write them.
     ``abstained`` says whether the system declined to answer, and ``confidence`` how sure it was, on any scale.

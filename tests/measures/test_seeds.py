@@ -1,4 +1,4 @@
-"""The start of a walk, worked by hand: the gold seeds that count, what was linked, and why a path broke at its start."""
+"""The start of a walk by hand: the gold seeds that count, what was linked, and why a path broke at its start."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 
+from graphkit.analysis.causes import cause_of
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
+from graphkit.measures.crossings import crossings
+from graphkit.measures.outcome import stage_of
 from graphkit.measures.registry import parse_measure
 from graphkit.measures.seeds import NO_GOLD_SEED, NO_SEEDS, NOTHING_LINKED, not_linked
+from graphkit.records.access_rules import AccessRules
+from graphkit.records.models import AccessRule
 from tests.records.samples import answer, question
 
 Fields = dict[str, Any]
@@ -104,3 +109,28 @@ ONE = {"paths": [path(A, C, D, id="p")]}
 def test_not_linked(seeds: object, walk: list[list[str]], expected: list[tuple[object, ...]]) -> None:
     """A path broke for its start only if the walk neither began there nor came to where it broke."""
     assert rows(ONE, seeds, walk) == expected
+
+
+def test_the_cause_names_a_namesake() -> None:
+    """The sentence names both nodes so that they differ, and the remedy says to tell namesakes apart."""
+    case = Case(question(**ONE), answer(seeds=[D, B], traversal=[[D, B]], retrieved=[]))
+    found = cause_of(case)
+    assert found is not None
+    assert found.kind == "not linked"
+    assert found.sentence == (
+        "broke at step 1: linked the question to `b.py#login`, a namesake of `a.ts#login`; "
+        "the walk came to a node of the path, but took no step of it"
+    )
+    assert found.remedy == (
+        "For step 1, link the question to `a.ts#login`. Tell namesakes apart by their repository and path."
+    )
+    assert stage_of(case).name == "not linked"
+    unlogged = Case(question(**ONE), answer(traversal=[[D, B]], retrieved=[]))
+    assert [cause_of(unlogged).kind, stage_of(unlogged).name] == ["not retrieved"] * 2  # type: ignore[union-attr]
+
+
+def test_a_seed_is_seen() -> None:
+    """A seed that the principal may not read crosses the line, behind the walk and before calls."""
+    rights = AccessRules({"p": AccessRule(principal="p", allow=("web:*",))}).of("p")
+    case = Case(question(principal="p"), answer(seeds=[A, D], traversal=[]))
+    assert [(one.part, one.position, one.node) for one in crossings(case, rights)] == [("seed", 1, D)]

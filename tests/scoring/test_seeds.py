@@ -26,9 +26,9 @@ Row = dict[str, Any]
 COUNT = 36 if FAST else 1000
 MEASURES = resolve_measures(["SeedRecall", "SeedPrecision", "SeedReciprocalRank"])
 
-#: Nodes of three repositories, with namesakes in other repositories and at other paths, and two without a repository.
+#: Nodes of three repositories, with namesakes in other repositories and at other paths, and one without a repository.
 NODES = [f"{repo}:{name}" for repo in ("web", "api", "db") for name in ("a.py#f", "b.py#f", "b.py", "c.py#G", "d/b.py")]
-NODES += ["Ann", "ann"]
+NODES += ["Ann"]
 NAME = {node: node.partition("#")[2] or node.rpartition("/")[2].rpartition(":")[2] for node in NODES}
 
 
@@ -48,7 +48,7 @@ def drawn(folder: Path, seed: int, count: int) -> World:
     edges = [[draw.choice(NODES), "R", draw.choice(NODES)] for _ in range(14)]
     questions, answers = [], {}
     for number in range(count):
-        lengths = draw.sample(range(1, 6), 3)  # of alternatives, the shorter one goes before
+        lengths = draw.sample(range(1, 6), 3)
         paths = [
             {
                 "id": f"p{place}",
@@ -73,6 +73,7 @@ def drawn(folder: Path, seed: int, count: int) -> World:
                 draw.choice(starts if starts and draw.random() < 0.3 else NODES) for _ in range(draw.randint(0, 4))
             ]
             answers[name]["seeds"] = [{"id": node, "score": draw.random(), "mention": "m"} for node in linked]
+    write_jsonl(folder / "artifacts.jsonl", [{"id": node} for node in NODES])
     write_jsonl(
         folder / "edges.jsonl", [dict(zip(("source", "relation", "target"), one, strict=True)) for one in edges]
     )
@@ -86,11 +87,19 @@ def needed(path: Row) -> list[Row]:
 
 
 def units(question: Row) -> list[list[Row]]:
-    """Return the paths that require a step: the alternatives of a group together, the shorter one first."""
+    """Return the paths that require a step: the alternatives of a group together, in the order of ties.
+
+    The one with fewer required edges goes first, of equals the one whose edges come first as texts.
+    """
+
+    def order(path: Row) -> tuple[Any, ...]:
+        edges = [[step["source"], "R", step["target"]] for step in path["steps"]]
+        return len({json.dumps(step) for step in needed(path)}), edges, [step["optional"] for step in path["steps"]]
+
     found: dict[object, list[Row]] = {}
     for path in filter(needed, question["paths"]):
         found.setdefault(path["group"] or path["id"], []).append(path)
-    return [sorted(unit, key=lambda path: len({json.dumps(step) for step in needed(path)})) for unit in found.values()]
+    return [sorted(unit, key=order) for unit in found.values()]
 
 
 def counted(question: Row, answer: Row) -> tuple[float | str, ...]:
@@ -153,7 +162,8 @@ def test_failures_and_distances_are_as_counted(empty_store: Store, world: World)
     run = RunOnFiles.read(world.file)
     assert [dict(row) for row in run.failures("not-linked")] == expected
     assert [dict(row) for row in graphkit.failures(empty_store, "r", "not-linked")] == expected
-    assert {row["namesake"] for row in expected} == {True, False} and None in {row["seed"] for row in expected}
+    assert {row["namesake"] for row in expected} == {True, False}
+    assert None in {row["seed"] for row in expected}
     known = nx.Graph((source, target) for source, _, target in world.edges)
     query = named_query("seed-distances")
     told = empty_store.read(query.text, query.bind({"run": "r", "question": None, "limit": 10**6}))

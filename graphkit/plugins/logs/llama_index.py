@@ -77,7 +77,8 @@ class LlamaIndexReader(Reader):
     lacks = (
         "The edges are a set: their order changes from run to run.",
         "The log doesn't say which node of an edge was found: the score is that of the better one; 0.0 means neither. "
-        "The nodes that were found are the seeds if the scores of all edges together tell which they are.",
+        "The nodes that were found are the seeds if the scores of all edges together tell which they are; one without "
+        "an edge of its own score isn't among them.",
         "Nodes rank by their scores if each has one, else by their place.",
         "There are no latency, tokens, model and cost.",
     )
