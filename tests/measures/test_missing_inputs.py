@@ -18,6 +18,7 @@ from graphkit.measures.integration import NO_ANSWER, NO_IDENTIFIER, NO_SOURCE
 from graphkit.measures.ranking import NO_EVIDENCE
 from graphkit.measures.registry import MEASURES
 from graphkit.measures.repositories import NO_REPOSITORY
+from graphkit.measures.seeds import NO_GOLD_SEED, NO_SEEDS, NOTHING_LINKED
 from graphkit.measures.seen import NO_GOLD_IDS
 from graphkit.measures.tools import NO_CALLS, NONE_MATCHED, NOTHING_CALLED, NOTHING_EXPECTED
 from graphkit.measures.unscored import (
@@ -65,6 +66,7 @@ RECORD: dict[str, Any] = {
         {"id": SECOND, "commit": "2", "text": "def second_one(): pass"},
     ],
     "traversal": [EDGE],
+    "seeds": [FIRST],
     "tool_calls": [{"name": "search", "arguments": {"x": 1}, "seen": [FIRST, SECOND]}],
     "latency_ms": 1000,
     "cost": 1,
@@ -105,6 +107,7 @@ PATHS = ("PathExact", "PathInOrder", "PathPrefix")
 LENGTHS = ("Hops", "VisitedNodes", "RepeatedEdges", "StoppingDepth")
 WALKED = ("EdgeRecall", "EdgeF1", "BoundaryRecall", *PATHS)
 CALLS = ("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch")
+SEEDS = ("SeedRecall", "SeedPrecision", "SeedReciprocalRank")
 IN_TEXTS = ("AnswerContainment", "EvidenceRecall")
 GOLD_ANSWERS = ("AnswerHit", "AnswerF1", "ExactMatch", "TokenF1", "RougeL", *JOINT)
 TEXTS = ("Completeness", "ConflictResolution", *GOLD_ANSWERS)
@@ -122,12 +125,14 @@ OF_QUESTION: dict[tuple[str, ...], Expected] = {
     ("paths",): {
         **every(("EdgeRecall", "EdgeF1", *PATHS), NO_GOLD),
         **every(("EdgePrecision", "StoppingDepth"), NO_PATH),
+        **every(SEEDS, NO_GOLD_SEED),
         **every(("BoundaryRecall", "BoundaryPrecision"), NO_BOUNDARY),
     },
     ("relevant",): every(RANKED, NO_RELEVANT),
     ("paths", "relevant"): {
         **every(("EdgeRecall", "EdgeF1", *PATHS), NO_GOLD),
         **every(("EdgePrecision", "StoppingDepth"), NO_PATH),
+        **every(SEEDS, NO_GOLD_SEED),
         **every(("BoundaryRecall", "BoundaryPrecision"), NO_BOUNDARY),
         **every(RANKED, NO_RELEVANT),
         **every(("CrossRepoPrecision", "CrossRepoRecall"), NO_REPOSITORY),
@@ -230,6 +235,8 @@ OF_RECORD: list[tuple[dict[str, Any], Expected]] = [
     ({"answer": None}, every((*TEXTS, "Integration", "UsedShare"), NO_ANSWER)),
     ({"answer": ""}, every((*TEXTS, "Integration"), 0.0)),
     ({"tool_calls": None}, every((*CALLS, "StepsToGold", "Redundancy", "UsedShare"), NO_CALLS)),
+    ({"seeds": None}, every(SEEDS, NO_SEEDS)),
+    ({"seeds": []}, {**every(SEEDS, 0.0), "SeedPrecision": NOTHING_LINKED}),
     (
         {"tool_calls": []},
         {

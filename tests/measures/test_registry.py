@@ -29,6 +29,7 @@ from graphkit.measures.registry import (
     require_computed,
     resolve_measures,
 )
+from graphkit.measures.seeds import NO_SEEDS
 from graphkit.measures.tools import NO_CALLS
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
 from graphkit.plugins.abstention.decision_measures import ANSWERED, HAS_ANSWER, NONE_ABSENT
@@ -155,8 +156,8 @@ def test_bounds_direction_and_thresholds_fit_together() -> None:
         if kind.target is not None and kind.severe is not None:
             assert (kind.severe < kind.target) == kind.higher_is_better, kind.__name__
             with_target += 1
-    # Of the table of thresholds all but ConflictResolution have both.
-    assert with_target == 12
+    # Of the table of thresholds all but ConflictResolution have both, and of seeds recall and reciprocal rank.
+    assert with_target == 14
 
 
 @pytest.mark.parametrize(
@@ -327,6 +328,7 @@ UNLOGGED = {
     **dict.fromkeys(("CrossRepoPrecision", "CrossRepoRecall", "Incoherent", "OffPin"), NEITHER_LOGGED),
     **dict.fromkeys(("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch"), NO_CALLS),
     **dict.fromkeys(("StepsToGold", "Redundancy", "UsedShare"), NO_CALLS),
+    **dict.fromkeys(("SeedRecall", "SeedPrecision", "SeedReciprocalRank"), NO_SEEDS),
     **dict.fromkeys(LENGTHS, NO_TRAVERSAL),
     **{"SpanRecall": NO_RETRIEVAL, "ContextViolation": NO_RETRIEVAL, "WalkViolation": NO_TRAVERSAL},
     **{"AbstentionPrecision": ANSWERED, "AbstentionRecall": HAS_ANSWER, "InventedEdges": NONE_ABSENT},
