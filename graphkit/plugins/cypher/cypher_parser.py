@@ -1133,6 +1133,7 @@ class _Parser:
             self.span(first, close),
             patterns=tuple(self.path(one, last) for one, last in self.commas(first, stop)),
             where=None if where is None else self.where(where, close),
+            bare=True,
         )
         return Query(clause.span, (Branch(clause.span, (clause,)),))
 

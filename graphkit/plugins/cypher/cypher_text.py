@@ -321,6 +321,8 @@ class Clause:
         Of ``CALL (a, b) {``, these variables; ``("*",)`` for all, None for the form without parentheses.
     transactions
         Of CALL {}, whether IN TRANSACTIONS follows.
+    bare
+        Of a pattern in the braces of EXISTS or COUNT, that the word MATCH isn't there.
     procedure
         The name of a procedure, in lower case.
     """
@@ -337,6 +339,7 @@ class Clause:
     query: Query | None = None
     imports: tuple[str, ...] | None = None
     transactions: bool = False
+    bare: bool = False
     procedure: str | None = None
 
 

@@ -274,7 +274,7 @@ class _Tracer:
         if clause.optional and witnesses:
             witnesses = [f"CASE WHEN {found[0]} IS NULL THEN [] ELSE {_list(witnesses)} END"]
         scope.witnesses += witnesses
-        return spliced(self.source.text, changes, clause.span)
+        return ("MATCH " if clause.bare else "") + spliced(self.source.text, changes, clause.span)
 
     def inner(self, path: PathPattern) -> list[Expression]:
         """The expressions in a pattern, if none that holds a pattern stands where it is evaluated for each step."""

@@ -7,7 +7,7 @@ import pytest
 from graphkit.database.store import Store
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, parsed
 from graphkit.plugins.cypher.provenance import Untraceable, traced
-from tests.plugins.cypher.graphs import bound, fill
+from tests.plugins.cypher.graphs import bound, fill, rows_of
 
 NODES = [
     {"id": "cart", "kind": "File"},
@@ -63,3 +63,278 @@ def test_what_is_no_query_and_what_writes() -> None:
         parsed("MATCH (:File)-[:WRITES]->(t:Table RETURN t.id")
     with pytest.raises(Untraceable, match="it would write"):
         traced(parsed("MATCH (n) DETACH DELETE n"))
+
+
+# What each form binds, derived by hand from the five edges: the query, its edges, nodes beyond their ends, and the
+# number of its rows.
+FORMS = {
+    "WITH groups, WHERE keeps one group": (
+        "MATCH (f:File)-[:READS|WRITES]->(t) WITH f, count(t) AS n WHERE n > 1 RETURN f.id",
+        {WRITES, READS},
+        set(),
+        1,
+    ),
+    "WITH orders and limits": (
+        "MATCH (f:File)-[:CALLS]->(g) WITH f, g ORDER BY f.id LIMIT 1 MATCH (g)-[:WRITES]->(t) RETURN t.id",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
+    "WITH DISTINCT": (
+        "MATCH (f)-[:READS]->(t) WITH DISTINCT t.id AS id RETURN id",
+        {READS, READS_TOO},
+        set(),
+        1,
+    ),
+    "WITH DISTINCT and an aggregate": (
+        "MATCH (f)-[:READS]->(t) WITH DISTINCT t AS u, count(*) AS n ORDER BY n RETURN u.id, n",
+        {READS, READS_TOO},
+        set(),
+        1,
+    ),
+    "WITH drops the variable of a walk": (
+        "MATCH (a {id: 'cart'})-[:CALLS]->(b) WITH b MATCH (b)-[:READS]->(c) WITH c RETURN c.id",
+        {CART, READS},
+        set(),
+        1,
+    ),
+    "WITH *, and a new name": (
+        "MATCH (a {id: 'cart'})-[:CALLS]->(b) WITH *, b.id AS i WHERE i = 'orders' RETURN *",
+        {CART},
+        set(),
+        1,
+    ),
+    "WITH DISTINCT *": ("MATCH (a {id: 'cart'})-->(b) WITH DISTINCT * RETURN b.id", {CART}, set(), 1),
+    "OPTIONAL MATCH without a match": (
+        "MATCH (a:File {id: 'login'})-[:CALLS]->(b) OPTIONAL MATCH (b)-[:WRITES]->(t) RETURN b.id, t.id",
+        {LOGIN},
+        set(),
+        1,
+    ),
+    "OPTIONAL MATCH with one": (
+        "MATCH (b {id: 'orders'}) OPTIONAL MATCH (b)-[:WRITES]->(t) RETURN b.id, t.id",
+        {WRITES},
+        set(),
+        1,
+    ),
+    "UNION": (
+        "MATCH (:File {id: 'cart'})-[:CALLS]->(x) RETURN x.id AS id UNION MATCH (x)-[:WRITES]->() RETURN x.id AS id",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
+    "UNION ALL": (
+        "MATCH ({id: 'cart'})-[:CALLS]->(x) RETURN x.id AS id UNION ALL MATCH (x)-[:WRITES]->() RETURN x.id AS id",
+        {CART, WRITES},
+        set(),
+        2,
+    ),
+    "CALL with imports": (
+        "MATCH (a {id: 'cart'})-[:CALLS]->(b) CALL (b) { MATCH (b)-[:READS]->(t) RETURN t } RETURN t.id",
+        {CART, READS},
+        set(),
+        1,
+    ),
+    "CALL that imports by WITH": (
+        "MATCH (a {id: 'cart'})-[:CALLS]->(b) CALL { WITH b MATCH (b)-[:READS]->(t) RETURN t } RETURN t.id",
+        {CART, READS},
+        set(),
+        1,
+    ),
+    "CALL by itself": (
+        "CALL { MATCH (a {id: 'cart'})-[:CALLS]->(b) RETURN b.id AS i } RETURN i",
+        {CART},
+        set(),
+        1,
+    ),
+    "CALL that aggregates": (
+        "MATCH (b {id: 'orders'}) CALL (b) { MATCH (b)-->(t) RETURN count(t) AS n } RETURN n",
+        {READS, WRITES},
+        set(),
+        1,
+    ),
+    "CALL with a UNION, whose equal rows are one": (
+        "MATCH (b {id: 'orders'}) CALL (b) { MATCH (b)-[:READS]->(t) RETURN t.id AS i UNION MATCH (b)-[:WRITES]->(t) "
+        "RETURN t.id AS i UNION MATCH (b)<-[:CALLS]-() RETURN 't_users' AS i } RETURN i",
+        {READS, WRITES, CART},
+        set(),
+        2,
+    ),
+    "CALL with a UNION, importing by WITH": (
+        "MATCH (b {id: 'orders'}) CALL { WITH b MATCH (b)-[:READS]->(t) RETURN t.id AS i UNION WITH b "
+        "MATCH (b)<-[:CALLS]-() RETURN 't_users' AS i } RETURN i",
+        {READS, CART},
+        set(),
+        1,
+    ),
+    "UNWIND": (
+        "UNWIND ['cart', 'login'] AS i MATCH ({id: i})-[:CALLS]->(b) RETURN b.id",
+        {CART, LOGIN},
+        set(),
+        2,
+    ),
+    "UNWIND of what was collected": (
+        "MATCH (a)-[:CALLS]->(b) WITH collect(b) AS bs UNWIND bs AS b MATCH (b)-[:WRITES]->(t) RETURN t.id",
+        {CART, LOGIN, WRITES},
+        set(),
+        1,
+    ),
+    "variable length": ("MATCH (a {id: 'cart'})-[*1..2]->(t:Table) RETURN t.id", {CART, WRITES, READS}, set(), 2),
+    "variable length from none": ("MATCH (a {id: 'users'})-[:READS*0..1]->(t) RETURN t.id", {READS_TOO}, set(), 2),
+    "variable length with a variable": (
+        "MATCH ({id: 'cart'})-[r:CALLS|WRITES*2]->(t) RETURN size(r), t.id",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
+    "a quantified path": (
+        "MATCH (a {id: 'cart'})((x)-[:CALLS|WRITES]->(y)){2}(t) RETURN t.id",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
+    "a quantified relationship": ("MATCH (a {id: 'cart'})-[:CALLS|WRITES]->+(t) RETURN t.id", {CART, WRITES}, set(), 2),
+    "shortestPath": (
+        "MATCH p = shortestPath((a {id: 'cart'})-[*]-(b {id: 'login'})) RETURN length(p)",
+        {CART, READS, READS_TOO, LOGIN},
+        set(),
+        1,
+    ),
+    "allShortestPaths without a name": (
+        "MATCH (a {id: 'cart'}), (b {id: 't_orders'}) MATCH allShortestPaths((a)-[*]->(b)) RETURN a.id",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
+    "shortestPath as a value": (
+        "MATCH (a {id: 'cart'}), (b {id: 't_orders'}) RETURN length(shortestPath((a)-[*]->(b))) AS n",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
+    "a named path": ("MATCH p = (a {id: 'cart'})-->() RETURN [n IN nodes(p) | n.id] AS ids", {CART}, set(), 1),
+    "several patterns": (
+        "MATCH (a {id: 'cart'})-->(b), (b)-[:READS]->(t), (x {id: 'login'}) RETURN t.id",
+        {CART, READS},
+        {"login"},
+        1,
+    ),
+    "a pattern comprehension": (
+        "MATCH (a {id: 'orders'}) RETURN [(a)-[:READS|WRITES]->(t) WHERE t.id = 't_users' | t.id] AS ts",
+        {READS},
+        set(),
+        1,
+    ),
+    "EXISTS binds its witnesses": (
+        "MATCH (f:File) WHERE EXISTS { (f)-[:WRITES]->() } RETURN f.id",
+        {WRITES},
+        set(),
+        1,
+    ),
+    "EXISTS with a query": (
+        "MATCH (f:File) WHERE EXISTS { MATCH (f)-[:CALLS]->(g) WHERE EXISTS { (g)-[:WRITES]->() } RETURN g } "
+        "RETURN f.id",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
+    "NOT EXISTS has none": (
+        "MATCH (f:File) WHERE NOT EXISTS { (f)-[:CALLS]->() } RETURN f.id",
+        set(),
+        {"orders", "users"},
+        2,
+    ),
+    "a pattern as a predicate": ("MATCH (f:File) WHERE (f)-[:WRITES]->() RETURN f.id", {WRITES}, set(), 1),
+    "a pattern as a predicate, denied": (
+        "MATCH (f:File) WHERE NOT (f)-[:CALLS]->() RETURN f.id",
+        set(),
+        {"orders", "users"},
+        2,
+    ),
+    "COUNT {}": (
+        "MATCH (f:File) WHERE COUNT { (f)-[:READS|WRITES]->() } > 1 RETURN f.id",
+        {READS, WRITES},
+        set(),
+        1,
+    ),
+    "COLLECT {}": (
+        "MATCH (f {id: 'orders'}) RETURN COLLECT { MATCH (f)-[:READS]->(t) RETURN t.id } AS ts",
+        {READS},
+        set(),
+        1,
+    ),
+    "COLLECT {} with an order and a limit": (
+        "MATCH (f {id: 'orders'}) RETURN COLLECT { MATCH (f)-->(t) RETURN t.id ORDER BY t.id LIMIT 1 } AS ts",
+        {WRITES},
+        set(),
+        1,
+    ),
+    "EXISTS, and an aggregate": (
+        "MATCH (f:File) WHERE EXISTS { (f)-[:WRITES]->() } RETURN count(*) AS n",
+        {WRITES},
+        set(),
+        1,
+    ),
+    "EXISTS, and DISTINCT": (
+        "MATCH (f:File) WHERE EXISTS { (f)-[:CALLS]->() } RETURN DISTINCT f.kind AS kind",
+        {CART, LOGIN},
+        set(),
+        1,
+    ),
+    "EXISTS of an OPTIONAL MATCH that found nothing": (
+        "MATCH (a {id: 'orders'}) OPTIONAL MATCH (a)-[:CALLS]->(b) WHERE EXISTS { (a)-[:READS]->() } RETURN a.id",
+        set(),
+        {"orders"},
+        1,
+    ),
+    "a pattern in ORDER BY": (
+        "MATCH (f:File) RETURN f.id ORDER BY COUNT { (f)-[:READS|WRITES]->() } DESC, f.id LIMIT 1",
+        {READS, WRITES},
+        set(),
+        1,
+    ),
+    "SKIP": ("MATCH (f)-[:CALLS]->(g) RETURN f.id ORDER BY f.id SKIP 1", {LOGIN}, set(), 1),
+    "RETURN *": ("MATCH (a {id: 'cart'})-[r]->(b) RETURN *", {CART}, set(), 1),
+    "an aggregate of no rows": ("MATCH (a {id: 'none'})-->(b) RETURN count(*) AS n", set(), set(), 1),
+    "no pattern": ("RETURN 1 AS one", set(), set(), 1),
+    "nothing left": ("MATCH (a)-->(b) WHERE a.id = b.id RETURN a.id", set(), set(), 0),
+    "parameters": ("MATCH (a {id: $id})-->(b) RETURN b.id LIMIT $most", {CART}, set(), 1),
+    "comments": (
+        "// the cart\nMATCH (a {id: 'cart'}) /* its ) call */ -->(b) // and\nRETURN b.id // the end",
+        {CART},
+        set(),
+        1,
+    ),
+    "a text like a comment": ("MATCH (a {id: 'cart'})-->(b) RETURN 'http://x' AS url, b.id", {CART}, set(), 1),
+    "backquotes": ("MATCH (`a b` {`id`: 'cart'})-[`r-1`:`CALLS`]->(b) RETURN `a b`.`id` AS `x y`", {CART}, set(), 1),
+    "names like our own": ("MATCH (gk_1 {id: 'cart'})-->(gk_2) RETURN gk_2.id AS gk_3", {CART}, set(), 1),
+    "words of Cypher as names": (
+        "MATCH (set {id: 'cart'})-[match:CALLS]->(call) RETURN call.id AS limit ORDER BY set.id",
+        {CART},
+        set(),
+        1,
+    ),
+    "inner WHERE": ("MATCH (a WHERE a.id = 'cart')-[:CALLS]->(b) RETURN b.id", {CART}, set(), 1),
+    "alternatives of labels": (
+        "MATCH (a:File|Table)-[:WRITES|READS]->(b:Table&!File) RETURN count(*) AS n",
+        {WRITES, READS, READS_TOO},
+        set(),
+        1,
+    ),
+    "quantifiers of lists": (
+        "MATCH p = ({id: 'cart'})-[*2]->(b) WHERE all(r IN relationships(p) WHERE type(r) <> 'READS') RETURN b.id",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
+}
+
+
+def test_forms(shop: Store) -> None:
+    """Each form of Cypher binds what the table says, and gives as many rows as the query itself."""
+    parameters = {"id": "cart", "most": 3}
+    for form, (cypher, edges, nodes, rows) in FORMS.items():
+        results, found_nodes, found = bound(shop, cypher, parameters)
+        ends = {end for source, _, target in edges for end in (source, target)}
+        assert (found, found_nodes, len(results)) == (edges, nodes | ends, rows), f"{form}: {cypher}"
+        assert len(rows_of(shop, cypher, parameters)) == rows, form
