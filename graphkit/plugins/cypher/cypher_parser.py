@@ -258,6 +258,9 @@ class _Parser:
         self.text = text
         self.tokens = tokens(text)
         self.pairs = self._paired()
+        # A range may be read more than once, as a whole and by its terms; what is nested in it is read once.
+        self._subpatterns: dict[int, tuple[Subpattern, int] | None] = {}
+        self._patterns: dict[int, tuple[PathPattern, int] | None] = {}
 
     # Tokens
 
@@ -982,7 +985,7 @@ class _Parser:
         position = first
         while position < end:
             token = self.tokens[position]
-            if (found := self.subpattern(position, end, local)) is not None:
+            if (found := self.subpattern(position, local)) is not None:
                 subpattern, position = found
                 subpatterns.append(subpattern)
                 names += self._names(subpattern)
@@ -1055,8 +1058,13 @@ class _Parser:
             if self.named(position) and not (self.sign(position - 1, ".") or self.sign(position - 1, ":")):
                 yield self.name(position).text
 
-    def subpattern(self, position: int, end: int, local: tuple[str, ...]) -> tuple[Subpattern, int] | None:
+    def subpattern(self, position: int, local: tuple[str, ...]) -> tuple[Subpattern, int] | None:
         """Read the pattern of an expression that begins at a position; None if none does."""
+        if position not in self._subpatterns:
+            self._subpatterns[position] = self._subpattern(position, local)
+        return self._subpatterns[position]
+
+    def _subpattern(self, position: int, local: tuple[str, ...]) -> tuple[Subpattern, int] | None:
         token = self.tokens[position]
         if token.word in {"exists", "count", "collect"} and self.sign(position + 1, "{"):
             kinds: dict[str, Literal["exists", "count", "collect"]] = {
@@ -1068,31 +1076,35 @@ class _Parser:
             query = self.braced(position + 2, close)
             return Subpattern(kinds[token.word], self.span(position, close + 1), local, query=query), close + 1
         if token.word in _SHORTEST and self.sign(position + 1, "("):
-            path, stop = self.path_from(position, end)
+            path, stop = self.path_from(position, len(self.tokens))
             return Subpattern("shortest", self.span(position, stop), local, path=path), stop
-        if self.sign(position, "[") and (
-            self.is_pattern(position + 1)
-            or (self.named(position + 1) and self.sign(position + 2, "=") and self.is_pattern(position + 3))
-        ):
-            close = self.pairs[position]
-            bar = next((at for at in self.outer(position + 1, close) if self.sign(at, "|")), None)
-            if bar is None:
-                return None
-            return self.comprehension(position, bar, close, local), close + 1
-        if self.sign(position, "(") and self.is_pattern(position) and not self._is_called(position):
-            path, stop = self.path_from(position, end)
+        if self.sign(position, "["):
+            return self.comprehension(position, local)
+        if self.sign(position, "(") and not self._is_called(position) and (found := self.pattern(position)):
+            path, stop = found
             return Subpattern("predicate", self.span(position, stop), local, path=path), stop
         return None
 
-    def comprehension(self, first: int, bar: int, close: int, local: tuple[str, ...]) -> Subpattern:
-        path, stop = self.path_from(first + 1, bar)
+    def comprehension(self, first: int, local: tuple[str, ...]) -> tuple[Subpattern, int] | None:
+        """Read ``[(a)-->(b) WHERE ... | ...]``; None if the bracket begins anything else."""
+        close = self.pairs[first]
+        named = self.named(first + 1) and self.sign(first + 2, "=")
+        begin = first + 3 if named else first + 1
+        bar = next((at for at in self.outer(first + 1, close) if self.sign(at, "|")), None)
+        found = self.pattern(begin) if bar is not None else None
+        if found is None or bar is None:
+            return None
+        path, stop = found
+        if named:
+            path = replace(path, variable=self.name(first + 1), span=self.span(first + 1, stop))
         where = None
         if stop < bar:
             if not self.word(stop, "where"):
                 self.expected(stop, "WHERE or '|'")
             where = self.expression(stop + 1, bar, local)
         value = self.expression(bar + 1, close, local)
-        return Subpattern("comprehension", self.span(first, close + 1), local, path=path, where=where, value=value)
+        span = self.span(first, close + 1)
+        return Subpattern("comprehension", span, local, path=path, where=where, value=value), close + 1
 
     def _is_called(self, position: int) -> bool:
         before = position - 1
@@ -1103,22 +1115,27 @@ class _Parser:
             not in _WORDS | {"by", "return", "on", "exists", "size", "unwind", "limit", "skip"}
         )
 
-    def is_pattern(self, position: int) -> bool:
-        """Whether a path pattern with a relationship begins at a parenthesis in an expression."""
+    def pattern(self, position: int) -> tuple[PathPattern, int] | None:
+        """Read a path pattern with a relationship in an expression; None if a parenthesis begins anything else."""
+        if position not in self._patterns:
+            self._patterns[position] = self._pattern(position)
+        return self._patterns[position]
+
+    def _pattern(self, position: int) -> tuple[PathPattern, int] | None:
         if not self.sign(position, "("):
-            return False
+            return None
         after = self.after(position)
         if not (
             self.sign(after, "-", "[")
             or self.sign(after, "<", "-")
             or (self.sign(after, "-", "-") and (self.sign(after + 2, "(") or self.sign(after + 2, ">")))
         ):
-            return False
+            return None
         try:
-            path, _ = self.path_from(position, len(self.tokens))
+            found = self.path_from(position, len(self.tokens))
         except CypherSyntaxError:
-            return False
-        return len(path.parts) > 1
+            return None
+        return found if len(found[0].parts) > 1 else None
 
     def braced(self, first: int, close: int) -> Query:
         """Read what stands in the braces of EXISTS, COUNT and COLLECT: a query, or a pattern with a WHERE."""
