@@ -7,7 +7,8 @@ import pytest
 from graphkit.database.store import Store
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, parsed
 from graphkit.plugins.cypher.provenance import Untraceable, traced
-from tests.plugins.cypher.graphs import bound, fill, rows_of
+from tests.helpers.engines import Neo4jServer, empty
+from tests.plugins.cypher.graphs import Edge, bound, fill, rows_of
 
 NODES = [
     {"id": "cart", "kind": "File"},
@@ -338,3 +339,124 @@ def test_forms(shop: Store) -> None:
         ends = {end for source, _, target in edges for end in (source, target)}
         assert (found, found_nodes, len(results)) == (edges, nodes | ends, rows), f"{form}: {cypher}"
         assert len(rows_of(shop, cypher, parameters)) == rows, form
+
+
+@pytest.mark.parametrize(
+    ("cypher", "reason"),
+    [
+        ("MATCH (n) SET n.x = 1 RETURN n", "it would write"),
+        ("MATCH (n) CALL (n) { MERGE (m {id: n.id}) RETURN m } RETURN m", "it would write"),
+        ("MATCH (n) FOREACH (x IN [1] | SET n.x = x)", "it would write"),
+        ("/* read */ \\u0043REATE (n)", "it would write"),
+        ("LOAD CSV FROM 'file:///x' AS line RETURN line", "LOAD CSV reads a file"),
+        ("EXPLAIN MATCH (n) RETURN n", "EXPLAIN runs nothing"),
+        ("MATCH (n) FINISH", "FINISH returns no rows"),
+        ("MATCH (n)", "it returns no rows"),
+        (
+            "CALL apoc.path.expand(1) YIELD path RETURN path",
+            "the procedure apoc.path.expand may bind nodes that no pattern names",
+        ),
+        ("CALL custom.search('x')", "the procedure custom.search may bind nodes that no pattern names"),
+        (
+            "CALL db.schema.visualization()",
+            "the procedure db.schema.visualization may bind nodes that no pattern names",
+        ),
+        (
+            "MATCH (n) CALL (n) { RETURN n.id AS i } IN TRANSACTIONS RETURN i",
+            "CALL {} IN TRANSACTIONS can't be part of a read-only query",
+        ),
+        (
+            "MATCH p = (a)-->(b) RETURN [n IN nodes(p) WHERE EXISTS { (n)-->() } | n.id] AS ids",
+            "a pattern depends on a variable of a list",
+        ),
+        (
+            "MATCH (a)-[:CALLS]->(b) RETURN DISTINCT b.id AS i ORDER BY COUNT { (b)-->() }",
+            "a pattern in ORDER BY depends on columns of the result",
+        ),
+        (
+            "MATCH (a) ((x)-->(y) WHERE EXISTS { (y)-->() }){1,2} (b) RETURN b.id",
+            "a repeated part of a pattern holds a pattern in its predicate",
+        ),
+    ],
+)
+def test_what_cant_be_traced(cypher: str, reason: str) -> None:
+    """What can't be traced has a reason, never an empty trace."""
+    with pytest.raises(Untraceable) as caught:
+        traced(parsed(cypher))
+    assert caught.value.reason == reason
+
+
+def test_what_binds_nothing(shop: Store) -> None:
+    """A procedure that yields names binds nothing, alone and before a MATCH."""
+    rows, nodes, edges = bound(shop, "CALL db.labels()")
+    assert ["File"] in rows
+    assert (nodes, edges) == (set(), set())
+    cypher = (
+        "CALL db.labels() YIELD label WITH label WHERE label = 'Table' MATCH (n {kind: label})<-[:WRITES]-() RETURN n"
+    )
+    assert bound(shop, cypher)[1:] == ({"orders", "t_orders"}, {WRITES})
+
+
+def test_equal_rows_of_a_union_are_one_as_cypher_counts(shop: Store) -> None:
+    """UNION makes 1 and 1 one row, not 1 and true: Cypher's equality isn't Python's."""
+    rows, *_ = bound(shop, "RETURN 1 AS x UNION RETURN true AS x UNION RETURN 1 AS x UNION RETURN [1] AS x")
+    assert sorted(rows, key=str) == [[1], [True], [[1]]]
+    assert len(rows_of(shop, "RETURN 1 AS x UNION RETURN true AS x UNION RETURN 1 AS x UNION RETURN [1] AS x")) == 3
+
+
+def test_forms_of_neo4j_alone(neo4j_server: Neo4jServer) -> None:
+    """Searches of vector and full-text indexes begin a walk; SHORTEST k binds the paths that it picks."""
+    # Distances from (1, 0): cart is there, login beside it, the others at a right angle.
+    vectors = {"cart": [1.0, 0.0], "login": [0.9, 0.1]}
+    with Store.open(neo4j_server.settings) as store:
+        empty(store)
+        fill(store, [{**node, "at": vectors.get(node["id"], [0.0, 1.0])} for node in NODES], EDGES)
+        options = "OPTIONS {indexConfig: {`vector.dimensions`: 2, `vector.similarity_function`: 'cosine'}}"
+        try:
+            store.schema(
+                [
+                    f"CREATE VECTOR INDEX gk_at IF NOT EXISTS FOR (n:File) ON (n.at) {options}",
+                    "CREATE FULLTEXT INDEX gk_ids IF NOT EXISTS FOR (n:File|Table) ON EACH [n.id]",
+                    "CREATE FULLTEXT INDEX gk_calls IF NOT EXISTS FOR ()-[r:CALLS]-() ON EACH [r.why]",
+                ]
+            )
+            store.write("MATCH ({id: 'cart'})-[r:CALLS]->() SET r.why = 'checkout'")
+            store.read("CALL db.awaitIndexes(60)")
+            search = "CALL db.index.vector.queryNodes('gk_at', 1, $at)"
+            forms: dict[str, tuple[set[Edge], set[str]]] = {
+                f"{search} YIELD node, score RETURN node.id, score": (set(), {"cart"}),
+                f"{search} YIELD node AS n, score MATCH (n)-[:CALLS]->(m) RETURN m.id": ({CART}, set()),
+                f"{search} YIELD score RETURN score": (set(), {"cart"}),
+                f"{search} YIELD node RETURN count(node) AS n": (set(), {"cart"}),
+                f"{search} YIELD node, score WHERE score > 2 RETURN node": (set(), set()),
+                search: (set(), {"cart"}),
+                "CALL db.index.fulltext.queryNodes('gk_ids', 't_users') YIELD node MATCH (node)<-[:READS]-(f) "
+                "RETURN f.id ORDER BY f.id LIMIT 1": ({READS}, set()),
+                "CALL db.index.fulltext.queryRelationships('gk_calls', 'checkout') YIELD relationship AS r "
+                "RETURN type(r)": ({CART}, set()),
+                "MATCH SHORTEST 1 (a {id: 'cart'})-[r]->+(t {id: 't_users'}) RETURN size(r)": ({CART, READS}, set()),
+                "MATCH p = ANY SHORTEST (a {id: 'cart'})-->+(t:Table) RETURN length(p)": ({CART, READS, WRITES}, set()),
+                "MATCH ALL SHORTEST (a {id: 'cart'})((x)-->(y)){1,3}(t {id: 't_users'}) RETURN size(x)": (
+                    {CART, READS},
+                    set(),
+                ),
+                "MATCH (a {id: 'login'}) OPTIONAL CALL (a) { MATCH (a)-[:WRITES]->(t) RETURN t } RETURN a.id, t": (
+                    set(),
+                    {"login"},
+                ),
+                "CYPHER 5 MATCH (a {id: 'cart'})-->(b) RETURN b": ({CART}, set()),
+                "PROFILE MATCH (a {id: 'cart'})-->(b) RETURN b": ({CART}, set()),
+                "MATCH (a:$('File') {id: 'cart'})-->(b) RETURN b": ({CART}, set()),
+                "MATCH (a:File {id: 'cart'})-->(b:File) USING SCAN a:File RETURN b": ({CART}, set()),
+                "MATCH (f {id: 'orders'}) RETURN size([(f)-->(t) | t.id]) AS n, exists((f)-[:WRITES]->()) AS w": (
+                    {READS, WRITES},
+                    set(),
+                ),
+                "MATCH (f:File) WHERE EXISTS { MATCH (f)-[:READS]->(t) RETURN t UNION MATCH (f)-[:WRITES]->(t) "
+                "RETURN t } RETURN f.id": ({READS, READS_TOO, WRITES}, set()),
+            }
+            for cypher, (edges, nodes) in forms.items():
+                ends = {end for source, _, target in edges for end in (source, target)}
+                assert bound(store, cypher, {"at": [1.0, 0.0]})[1:] == (nodes | ends, edges), cypher
+        finally:
+            store.schema([f"DROP INDEX {name} IF EXISTS" for name in ("gk_at", "gk_ids", "gk_calls")])
