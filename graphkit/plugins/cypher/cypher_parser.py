@@ -30,7 +30,7 @@ from graphkit.plugins.cypher.cypher_text import (
     Predicate,
     Projection,
     Property,
-    Query,
+    QueryTree,
     RelationshipPattern,
     Sort,
     Span,
@@ -379,7 +379,7 @@ class _Parser:
         )
         return ParsedQuery(self.text, query, mode_, options, words)
 
-    def query(self, first: int, end: int) -> Query:
+    def query(self, first: int, end: int) -> QueryTree:
         starts = [position for position in self.outer(first, end) if self.starts_clause(position, first)]
         if not starts or starts[0] != first:
             self.expected(first, "a clause, such as MATCH")
@@ -399,7 +399,7 @@ class _Parser:
                 begin = union + (2 if every or self.word(union + 1, "distinct") else 1)
         if len(set(kinds)) > 1:
             self.fail(unions[-1], "UNION and UNION ALL are mixed")
-        return Query(self.span(first, end), tuple(branches), bool(kinds) and kinds[0])
+        return QueryTree(self.span(first, end), tuple(branches), bool(kinds) and kinds[0])
 
     def starts_clause(self, position: int, first: int) -> bool:
         """Whether a clause begins at a position; a name that reads like a word of Cypher doesn't."""
@@ -1137,7 +1137,7 @@ class _Parser:
             return None
         return found if len(found[0].parts) > 1 else None
 
-    def braced(self, first: int, close: int) -> Query:
+    def braced(self, first: int, close: int) -> QueryTree:
         """Read what stands in the braces of EXISTS, COUNT and COLLECT: a query, or a pattern with a WHERE."""
         if first < close and self.tokens[first].word in _STARTS and not self.sign(first + 1, "="):
             return self.query(first, close)
@@ -1152,7 +1152,7 @@ class _Parser:
             where=None if where is None else self.where(where, close),
             bare=True,
         )
-        return Query(clause.span, (Branch(clause.span, (clause,)),))
+        return QueryTree(clause.span, (Branch(clause.span, (clause,)),))
 
 
 def unescaped_text(text: str) -> str:

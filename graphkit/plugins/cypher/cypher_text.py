@@ -195,7 +195,7 @@ class Subpattern:
     kind: Literal["exists", "count", "collect", "comprehension", "predicate", "shortest"]
     span: Span
     local: tuple[str, ...] = ()
-    query: Query | None = None
+    query: QueryTree | None = None
     path: PathPattern | None = None
     where: Expression | None = None
     value: Expression | None = None
@@ -336,7 +336,7 @@ class Clause:
     projection: Projection | None = None
     expressions: tuple[Expression, ...] = ()
     alias: Name | None = None
-    query: Query | None = None
+    query: QueryTree | None = None
     imports: tuple[str, ...] | None = None
     transactions: bool = False
     bare: bool = False
@@ -352,7 +352,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryTree:
     """A query or subquery: its branches, and whether UNION joins them so that equal rows stay (``UNION ALL``)."""
 
     span: Span
@@ -379,7 +379,7 @@ class ParsedQuery:
     """
 
     text: str
-    query: Query
+    query: QueryTree
     mode: Literal["explain", "profile"] | None = None
     options_span: Span | None = None
     words: frozenset[str] = field(default_factory=frozenset)
@@ -439,7 +439,7 @@ def spliced(text: str, changes: Iterable[tuple[Span, str]], within: Span | None 
     return "".join([*done, text[start:end]])
 
 
-def all_clauses(query: Query) -> Iterator[Clause]:
+def all_clauses(query: QueryTree) -> Iterator[Clause]:
     """Yield the clauses of a query and of all its subqueries, those in expressions too."""
     for branch in query.branches:
         for clause in branch.clauses:

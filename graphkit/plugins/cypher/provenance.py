@@ -28,7 +28,7 @@ from graphkit.plugins.cypher.cypher_text import (
     ParsedQuery,
     PathPattern,
     Projection,
-    Query,
+    QueryTree,
     Span,
     Subpattern,
     expressions_in,
@@ -45,7 +45,7 @@ class Untraceable(Exception):  # noqa: N818  # an outcome, not a failure
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundElements:
     """What patterns bind.
 
     Attributes
@@ -95,13 +95,13 @@ class TracedQuery:
     traced: bool = True
     distinct: bool = False
 
-    def collect(self, rows: Iterable[Sequence[object]]) -> Bound:
+    def collect(self, rows: Iterable[Sequence[object]]) -> BoundElements:
         """Return what patterns bind in rows of ``text``, as values of the driver."""
         subgraph = Subgraph()
         if self.traced:
             for row in rows:
                 subgraph.add(row[-1])
-        return Bound(subgraph.nodes, subgraph.relationships)
+        return BoundElements(subgraph.nodes, subgraph.relationships)
 
     def results(self, rows: Iterable[Sequence[object]]) -> list[list[object]]:
         """Return the rows of the original query from those of ``text``."""
@@ -142,7 +142,7 @@ def traced(query: ParsedQuery) -> TracedQuery:
         return alone
     tracer = _Tracer(query)
     alias = tracer.fresh()
-    text, columns = tracer.query(query.query, _Scope(), "result", alias)
+    text, columns = tracer.query(query.query, _Bindings(), "result", alias)
     options = f"{query.at(query.options_span)} " if query.options_span is not None else ""
     several = len(query.query.branches) > 1
     return TracedQuery(options + text, columns, distinct=several and not query.query.union_all)
@@ -170,7 +170,7 @@ def _refuse_unknown(procedure: str) -> None:
 
 
 @dataclass(slots=True)
-class _Scope:
+class _Bindings:
     """The variables that a clause can use, and the expressions that hold what was bound so far."""
 
     variables: dict[str, None] = field(default_factory=dict)
@@ -208,17 +208,17 @@ class _Tracer:
 
     # Queries
 
-    def query(self, query: Query, scope: _Scope, use: Use, alias: str) -> tuple[str, tuple[str, ...]]:
+    def query(self, query: QueryTree, scope: _Bindings, use: Use, alias: str) -> tuple[str, tuple[str, ...]]:
         """Write a query; its last column is what is bound, under ``alias`` (the only one if it is a witness)."""
         texts: list[str] = []
         columns: tuple[str, ...] = ()
         for branch in query.branches:
-            own = _Scope(dict(scope.variables), [], [], frozenset(scope.variables), scope.unknown)
+            own = _Bindings(dict(scope.variables), [], [], frozenset(scope.variables), scope.unknown)
             text, columns = self.branch(branch, own, use, alias)
             texts.append(text)
         return " UNION ALL ".join(texts), columns
 
-    def branch(self, branch: Branch, scope: _Scope, use: Use, alias: str) -> tuple[str, tuple[str, ...]]:
+    def branch(self, branch: Branch, scope: _Bindings, use: Use, alias: str) -> tuple[str, tuple[str, ...]]:
         texts: list[str] = []
         for index, clause in enumerate(branch.clauses):
             if clause.kind == "return":
@@ -232,7 +232,7 @@ class _Tracer:
             raise Untraceable("it returns no rows")
         return " ".join([*texts, f"RETURN {_list(self.bundle(scope))} AS {alias}"]), ()
 
-    def clause(self, clause: Clause, scope: _Scope) -> str:
+    def clause(self, clause: Clause, scope: _Bindings) -> str:
         if clause.kind == "match":
             return self.match(clause, scope)
         if clause.kind == "with":
@@ -253,9 +253,13 @@ class _Tracer:
 
     # Patterns
 
-    def match(self, clause: Clause, scope: _Scope) -> str:
+    def match(self, clause: Clause, scope: _Bindings) -> str:
         changes: list[tuple[Span, str]] = []
         found = []
+        old = all(
+            len(path.parts) == 1 and {one.text for one in path.variables()} & scope.variables.keys()
+            for path in clause.patterns
+        )
         for path in clause.patterns:
             if path.variable is None:
                 name = self.fresh()
@@ -272,9 +276,15 @@ class _Tracer:
         where = [] if clause.where is None else [clause.where.expression]
         witnesses = self.witnesses([*inner, *where], scope)
         if clause.optional and witnesses:
-            witnesses = [f"CASE WHEN {found[0]} IS NULL THEN [] ELSE {_list(witnesses)} END"]
+            # Of a node that was bound before, Neo4j gives a path although the OPTIONAL MATCH found nothing.
+            again = f"EXISTS {{ MATCH {self.patterns(clause)} }}" if old else f"{found[0]} IS NOT NULL"
+            witnesses = [f"CASE WHEN {again} THEN {_list(witnesses)} ELSE [] END"]
         scope.witnesses += witnesses
         return ("MATCH " if clause.bare else "") + spliced(self.source.text, changes, clause.span)
+
+    def patterns(self, clause: Clause) -> str:
+        """The text of a MATCH without this word."""
+        return self.source.at((clause.patterns[0].span[0], clause.span[1]))
 
     def inner(self, path: PathPattern) -> list[Expression]:
         """The expressions in a pattern, if none that holds a pattern stands where it is evaluated for each step."""
@@ -288,14 +298,14 @@ class _Tracer:
                 raise Untraceable("a repeated part of a pattern holds a pattern in its predicate")
         return list(expressions_in(path))
 
-    def look(self, expressions: Iterable[Expression], scope: _Scope) -> None:
+    def look(self, expressions: Iterable[Expression], scope: _Bindings) -> None:
         """Note what patterns in expressions bind."""
         scope.witnesses += self.witnesses(expressions, scope)
 
-    def witnesses(self, expressions: Iterable[Expression], scope: _Scope) -> list[str]:
+    def witnesses(self, expressions: Iterable[Expression], scope: _Bindings) -> list[str]:
         return [self.witness(one, scope) for expression in expressions for one in expression.subpatterns]
 
-    def witness(self, subpattern: Subpattern, scope: _Scope) -> str:
+    def witness(self, subpattern: Subpattern, scope: _Bindings) -> str:
         """Write the expression that finds what a pattern in an expression binds."""
         if set(subpattern.local) & set(re.findall(r"\w+", self.at(subpattern.span))):
             raise Untraceable("a pattern depends on a variable of a list")
@@ -305,7 +315,7 @@ class _Tracer:
         if subpattern.path is None or subpattern.kind == "shortest":
             return self.at(subpattern.span)
         path = subpattern.path
-        own = _Scope(dict(scope.variables))
+        own = _Bindings(dict(scope.variables))
         own.add(variable.text for variable in path.variables())
         name = self.fresh() if path.variable is None else quoted(path.variable.text)
         start = f"{name} = " if path.variable is None else ""
@@ -319,10 +329,10 @@ class _Tracer:
 
     # Projections
 
-    def bundle(self, scope: _Scope) -> list[str]:
+    def bundle(self, scope: _Bindings) -> list[str]:
         return [*scope.carried, *scope.witnesses]
 
-    def passing(self, clause: Clause, scope: _Scope) -> str:
+    def passing(self, clause: Clause, scope: _Bindings) -> str:
         """Write a WITH; afterwards one variable holds all that was bound."""
         projection = _projection(clause)
         alias = self.fresh()
@@ -335,14 +345,14 @@ class _Tracer:
             where = f" {self.at(clause.where.span)}"
         return f"{before}WITH {items}{self.tail(projection)}{where}"
 
-    def returning(self, clause: Clause, scope: _Scope, use: Use, alias: str) -> tuple[str, tuple[str, ...]]:
+    def returning(self, clause: Clause, scope: _Bindings, use: Use, alias: str) -> tuple[str, tuple[str, ...]]:
         projection = _projection(clause)
         if use == "witness":
             return self.witnessing(projection, scope, alias), ()
         before, items, columns = self.project(projection, scope, alias, returns=True)
         return f"{before}RETURN {items}{self.tail(projection)}", columns
 
-    def witnessing(self, projection: Projection, scope: _Scope, alias: str) -> str:
+    def witnessing(self, projection: Projection, scope: _Bindings, alias: str) -> str:
         """Write the RETURN of a subquery so that it returns nothing but what is bound."""
         simple = not (_groups(projection) or projection.order or projection.page_span)
         if simple:
@@ -352,7 +362,7 @@ class _Tracer:
         return f"{before}WITH {items}{self.tail(projection)} RETURN {alias}"
 
     def project(
-        self, projection: Projection, scope: _Scope, alias: str, *, names: bool = False, returns: bool = False
+        self, projection: Projection, scope: _Bindings, alias: str, *, names: bool = False, returns: bool = False
     ) -> tuple[str, str, tuple[str, ...]]:
         """Write what a WITH or RETURN names.
 
@@ -381,7 +391,7 @@ class _Tracer:
             bundle = f"collect({bundle})"
         return before, ", ".join([*texts, f"{bundle} AS {alias}"]), tuple(columns)
 
-    def look_at_order(self, projection: Projection, scope: _Scope) -> None:
+    def look_at_order(self, projection: Projection, scope: _Bindings) -> None:
         expressions = [sort.expression for sort in projection.order]
         if not any(one.subpatterns for one in expressions):
             return
@@ -398,7 +408,7 @@ class _Tracer:
 
     # Calls
 
-    def calling(self, clause: Clause, scope: _Scope) -> str:
+    def calling(self, clause: Clause, scope: _Bindings) -> str:
         if clause.query is None or clause.transactions:
             raise Untraceable("CALL {} IN TRANSACTIONS can't be part of a read-only query")
         query, alias = clause.query, self.fresh()
@@ -417,24 +427,24 @@ class _Tracer:
         scope.carried.append(alias)
         return f"{word} {parentheses}{{ {text} }}"
 
-    def imported(self, clause: Clause, scope: _Scope) -> tuple[str, _Scope]:
+    def imported(self, clause: Clause, scope: _Bindings) -> tuple[str, _Bindings]:
         """Return the names that a subquery imports, as text, and its scope."""
         if clause.imports is not None:
             if clause.imports == ("*",):
-                return "*", _Scope(dict(scope.variables), unknown=scope.unknown)
-            return ", ".join(map(quoted, clause.imports)), _Scope(dict.fromkeys(clause.imports))
-        own, texts = _Scope(), {}
+                return "*", _Bindings(dict(scope.variables), unknown=scope.unknown)
+            return ", ".join(map(quoted, clause.imports)), _Bindings(dict.fromkeys(clause.imports))
+        own, texts = _Bindings(), {}
         for branch in clause.query.branches if clause.query is not None else ():
             first = branch.clauses[0]
             if first.kind == "with" and _imports(first):
                 projection = _projection(first)
                 if projection.star_span is not None:
-                    return "*", _Scope(dict(scope.variables), unknown=scope.unknown)
+                    return "*", _Bindings(dict(scope.variables), unknown=scope.unknown)
                 texts.update(dict.fromkeys(item.name for item in projection.items))
         own.add(texts)
         return ", ".join(map(quoted, texts)), own
 
-    def procedure(self, clause: Clause, scope: _Scope) -> str:
+    def procedure(self, clause: Clause, scope: _Bindings) -> str:
         procedure = str(clause.procedure)
         _refuse_unknown(procedure)
         self.look(clause.expressions, scope)
@@ -450,7 +460,7 @@ class _Tracer:
             self.look([clause.where.expression], scope)
         return text
 
-    def search(self, clause: Clause, projection: Projection, yields: str, scope: _Scope) -> str:
+    def search(self, clause: Clause, projection: Projection, yields: str, scope: _Bindings) -> str:
         """Write the search of an index; what it finds is bound, whether YIELD names it or not."""
         named = next((one for one in projection.items if self.at(one.expression.span).strip() == yields), None)
         text = self.at(clause.span)

@@ -288,6 +288,12 @@ FORMS = {
         {"orders"},
         1,
     ),
+    "EXISTS of an OPTIONAL MATCH of a node that was bound before": (
+        "MATCH (a {id: 'orders'}) OPTIONAL MATCH (a) WHERE a.id = 'none' AND EXISTS { (a)-[:READS]->() } RETURN a.id",
+        set(),
+        {"orders"},
+        1,
+    ),
     "a pattern in ORDER BY": (
         "MATCH (f:File) RETURN f.id ORDER BY COUNT { (f)-[:READS|WRITES]->() } DESC, f.id LIMIT 1",
         {READS, WRITES},
