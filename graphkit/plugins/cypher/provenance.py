@@ -230,7 +230,8 @@ class _Tracer:
             texts.append(self.clause(clause, scope))
         if use != "witness":
             raise Untraceable("it returns no rows")
-        return " ".join([*texts, f"RETURN {_list(self.bundle(scope))} AS {alias}"]), ()
+        before, bundle = self.bundle(scope)
+        return " ".join([*texts, f"{before}RETURN {bundle} AS {alias}"]), ()
 
     def clause(self, clause: Clause, scope: _Bindings) -> str:
         if clause.kind == "match":
@@ -329,8 +330,16 @@ class _Tracer:
 
     # Projections
 
-    def bundle(self, scope: _Bindings) -> list[str]:
-        return [*scope.carried, *scope.witnesses]
+    def bundle(self, scope: _Bindings) -> tuple[str, str]:
+        """Return what has to stand before a projection, and the expression that holds what was bound.
+
+        UNWIND of a list of one adds a variable to each row: ArcadeDB allows no pattern in WITH and RETURN, however
+        deep, and Cypher none beside an aggregate.
+        """
+        if not scope.witnesses:
+            return "", _list(scope.carried)
+        own = self.fresh()
+        return f"UNWIND [{_list(scope.witnesses)}] AS {own} ", _list([*scope.carried, own])
 
     def passing(self, clause: Clause, scope: _Bindings) -> str:
         """Write a WITH; afterwards one variable holds all that was bound."""
@@ -357,7 +366,8 @@ class _Tracer:
         simple = not (_groups(projection) or projection.order or projection.page_span)
         if simple:
             self.look([item.expression for item in projection.items], scope)
-            return f"RETURN {_list(self.bundle(scope))} AS {alias}"
+            before, bundle = self.bundle(scope)
+            return f"{before}RETURN {bundle} AS {alias}"
         before, items, _ = self.project(projection, scope, alias, names=True)
         return f"{before}WITH {items}{self.tail(projection)} RETURN {alias}"
 
@@ -382,12 +392,8 @@ class _Tracer:
             columns.append(item.name)
         self.look([item.expression for item in projection.items], scope)
         self.look_at_order(projection, scope)
-        bundle, before = _list(self.bundle(scope)), ""
+        before, bundle = self.bundle(scope)
         if _groups(projection):
-            if scope.witnesses:
-                every = "*, " if scope.variables or scope.carried else ""
-                own = self.fresh()
-                before, bundle = f"WITH {every}{bundle} AS {own} ", own
             bundle = f"collect({bundle})"
         return before, ", ".join([*texts, f"{bundle} AS {alias}"]), tuple(columns)
 

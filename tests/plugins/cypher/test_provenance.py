@@ -239,6 +239,12 @@ FORMS = {
         set(),
         1,
     ),
+    "EXISTS with a pattern as its predicate": (
+        "MATCH (f:File) WHERE EXISTS { MATCH (f)-[:CALLS]->(g) WHERE (g)-[:WRITES]->() } WITH f RETURN f.id",
+        {CART, WRITES},
+        set(),
+        1,
+    ),
     "NOT EXISTS has none": (
         "MATCH (f:File) WHERE NOT EXISTS { (f)-[:CALLS]->() } RETURN f.id",
         set(),
