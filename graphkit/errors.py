@@ -73,6 +73,10 @@ class DatabaseError(GraphkitError):
     exit_code = 3
 
 
+class WriteRefusedError(DatabaseError):
+    """The server refused a query because it would write, but this access may only read."""
+
+
 class ServerLimitError(DatabaseError):
     """The server had too little memory or time for a query; a smaller one may succeed."""
 

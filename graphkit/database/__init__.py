@@ -5,6 +5,7 @@ __all__ = [
     "access",
     "dialects",
     "foreign",
+    "outside",
     "settings",
     "store",
     "values",

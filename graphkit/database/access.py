@@ -89,8 +89,11 @@ class Access:
 class EmbeddedDatabase(Protocol):
     """The embedded database, which a plug-in adds: the object that an entry point of ``graphkit.embedded`` names."""
 
-    def access(self, folder: Path, waiting: Waiting) -> Access:
-        """Return access to the database in a folder, whose server is started; ``waiting`` shows what is awaited."""
+    def access(self, folder: Path, waiting: Waiting, timeout: float | None = None) -> Access:
+        """Return access to the database in a folder, whose server is started; ``waiting`` shows what is awaited.
+
+        ``timeout`` are the seconds that a query may take, if the server isn't running yet.
+        """
 
     def status(self, folder: Path) -> dict[str, Any]:
         """Return facts of the database in a folder by name, of which ``running`` is one, without starting it."""
@@ -127,7 +130,7 @@ def access_to(settings: Settings, waiting: Waiting = unseen) -> Access:
     ``waiting`` shows what is awaited before that. Raise DatabaseError if there is no embedded database.
     """
     if settings.uri is None:
-        return embedded_database().access(settings.data, waiting)
+        return embedded_database().access(settings.data, waiting, settings.timeout)
     # Without a password, the server is asked without an account.
     login = (settings.username, settings.password) if settings.password else None
     return Access(settings.uri, settings.database, login)

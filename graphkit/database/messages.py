@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from graphkit.database.access import Access
 from graphkit.database.dialects import Dialect
 from graphkit.database.settings import TIMEOUT_VARIABLE, hide_password
-from graphkit.errors import DatabaseError, GraphkitError, InputError, ServerLimitError
+from graphkit.errors import DatabaseError, GraphkitError, InputError, ServerLimitError, WriteRefusedError
 
 _LONGEST_MESSAGE = 300  # characters shown of a server's message
 
@@ -129,9 +129,9 @@ def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | Non
     return None
 
 
-def write_refused(access: Access) -> DatabaseError:
+def write_refused(access: Access) -> WriteRefusedError:
     """Return the error of a query that would write with read-only access."""
-    return DatabaseError(
+    return WriteRefusedError(
         "the server refused the query: it would write, but this access may only read",
         where=hide_password(access.uri),
         remedy=access.write_remedy,

@@ -22,13 +22,17 @@ _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 @dataclass(frozen=True)
 class Settings:
-    """The database to use: without ``uri``, the embedded one in the folder ``data``."""
+    """The database to use: without ``uri``, the embedded one in the folder ``data``.
+
+    ``timeout`` are the seconds that a query may take; None leaves it to ``GRAPHKIT_QUERY_TIMEOUT``.
+    """
 
     uri: str | None = None
     username: str = "neo4j"
     password: str | None = field(default=None, repr=False)
     database: str = DATABASE
     data: Path = field(default_factory=lambda: Path(DEFAULT_DIRECTORY))
+    timeout: float | None = None
 
     @classmethod
     def resolve(

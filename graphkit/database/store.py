@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from graphkit.database.access import Access, Waiting, access_to, unseen
 from graphkit.database.dialects import KnownDialect, recognized
@@ -33,6 +33,24 @@ _UNIQUENESS_RETRIES = 6
 #: Finds the ends of relationships that a query returned without them.
 _ENDS = "UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id RETURN n AS node"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
+
+
+class Explained(NamedTuple):
+    """A server's account of a query that hasn't run: its plan, and its type (``"r"`` for one that only reads).
+
+    The embedded database gives each the type ``"w"``, and a plan without the parts of its own.
+    """
+
+    plan: Mapping[str, Any] | None
+    query_type: str | None
+
+
+class BoundedResult(NamedTuple):
+    """The first rows of a result, with values of the driver, and whether there are more."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    truncated: bool
 
 
 class Store:
@@ -65,6 +83,7 @@ class Store:
         version: str,
         *,
         read_only: bool,
+        timeout: float | None = None,
     ) -> None:
         self.engine = dialect.engine
         self.version = version
@@ -74,9 +93,10 @@ class Store:
         self._dialect = dialect
         self._driver = driver
         self._read_only = read_only
-        self._reader: neo4j.Driver | None = driver if read_only else None
+        refuses = dialect.reading_session_refuses_writes or access.reader is not None
+        self._reader: neo4j.Driver | None = driver if read_only and refuses else None
         self._reader_guard = threading.Lock()
-        self._timeout = query_timeout()
+        self._timeout = timeout or query_timeout()
         self.conflicts = 0
 
     @classmethod
@@ -101,7 +121,7 @@ class Store:
             driver = connected(access, (access.reader if read_only else None) or access.login)
             try:
                 dialect, version = recognized(agent_of(driver, access))
-                store = cls(access, driver, dialect, version, read_only=read_only)
+                store = cls(access, driver, dialect, version, read_only=read_only, timeout=settings.timeout)
                 store.read("RETURN 1")
             except BaseException:
                 driver.close()
@@ -208,6 +228,46 @@ class Store:
                 raise write_refused(self._access)
             raise InputError(f"the query can't be run: {hidden.text}")
         return columns, rows
+
+    def query_within(
+        self, cypher: str, parameters: Parameters, most: int, check: Callable[[Explained], None]
+    ) -> BoundedResult:
+        """Run a query that someone else wrote, and return at most some of its rows, with values of the driver.
+
+        It runs in a read session, in a transaction that is never committed, within the seconds of the settings.
+
+        Parameters
+        ----------
+        most
+            The number of rows after which the rest is left.
+        check
+            Receives what the server says of the query before it runs; if it raises, the query doesn't run.
+
+        Raises
+        ------
+        InputError
+            The query isn't valid Cypher.
+        DatabaseError
+            The query would write, takes too long, or the server fails.
+        """
+        try:
+            with (
+                session_of(self._reading_driver(), self._access, read_only=True) as session,
+                session.begin_transaction(timeout=self._timeout) as transaction,
+            ):
+                summary = transaction.run(explaining(cypher), dict(parameters)).consume()
+                check(Explained(summary.plan, summary.query_type))
+                result = transaction.run(cypher, dict(parameters))
+                columns, taken = (
+                    list(result.keys()),
+                    [list(record.values()) for record in itertools.islice(result, most + 1)],
+                )
+                # The embedded database says only afterwards that a query writes.
+                if len(taken) <= most and "w" in (result.consume().query_type or ""):
+                    raise write_refused(self._access)
+        except driver_errors() as error:
+            raise self._translated(error, by_person=True) from error
+        return BoundedResult(columns, taken[:most], len(taken) > most)
 
     # Writing
 

@@ -1,1 +1,4 @@
 """Cypher as a walk: a system's queries run over the graph, and what their patterns bind is its traversal."""
+
+#: The plug-ins that it imports.
+NEEDS = ("bulk", "embedded")

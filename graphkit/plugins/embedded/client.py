@@ -67,7 +67,9 @@ class Status:
     work: str | None = None
 
 
-def ensure_running(directory: Path, *, keep: bool = False, waiting: Waiting = unseen) -> Endpoint:
+def ensure_running(
+    directory: Path, *, keep: bool = False, waiting: Waiting = unseen, timeout: float | None = None
+) -> Endpoint:
     """Find the server of ``directory`` or start it, and hold it until ``Endpoint.release``.
 
     Raise DatabaseError if the folder can't be used, another process holds it, or the server doesn't start. Raise
@@ -75,6 +77,8 @@ def ensure_running(directory: Path, *, keep: bool = False, waiting: Waiting = un
 
     The folder is created (mode 0700) if it doesn't exist. With ``keep``, the server runs on until ``stop``. While a
     compaction or a bulk load has the folder for itself, its end is awaited, within ``waiting`` with a sentence on it.
+
+    A server that is started ends each query after ``timeout`` seconds, else after ``GRAPHKIT_QUERY_TIMEOUT``.
     """
     _require_posix()
     layout = Layout(prepared(directory))
@@ -88,7 +92,7 @@ def ensure_running(directory: Path, *, keep: bool = False, waiting: Waiting = un
         try:
             if keep:
                 layout.keep.touch(mode=0o600)
-            state = _find(layout) or start(layout)
+            state = _find(layout) or start(layout, timeout)
             return _endpoint(layout, state)
         except BaseException:
             leave(layout.directory)

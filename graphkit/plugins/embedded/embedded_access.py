@@ -23,8 +23,8 @@ class EmbeddedAccess(Access):
 
     dialect = ArcadeDB()
 
-    def __init__(self, folder: Path, waiting: Waiting) -> None:
-        endpoint = ensure_running(folder, waiting=waiting)
+    def __init__(self, folder: Path, waiting: Waiting, timeout: float | None = None) -> None:
+        endpoint = ensure_running(folder, waiting=waiting, timeout=timeout)
         super().__init__(
             endpoint.uri,
             endpoint.database,
@@ -72,9 +72,9 @@ class EmbeddedAccess(Access):
 class Embedded:
     """The embedded database; see :class:`graphkit.database.access.EmbeddedDatabase`."""
 
-    def access(self, folder: Path, waiting: Waiting) -> Access:
+    def access(self, folder: Path, waiting: Waiting, timeout: float | None = None) -> Access:
         """Return access to the database in a folder; see :func:`graphkit.plugins.embedded.client.ensure_running`."""
-        return EmbeddedAccess(folder, waiting)
+        return EmbeddedAccess(folder, waiting, timeout)
 
     def status(self, folder: Path) -> dict[str, Any]:
         """Return what is known of the server of a folder, or of the work that runs instead."""
