@@ -87,6 +87,10 @@ class DatasetGraph:
         """
         return Store.open(Settings(data=self.folder, timeout=self.timeout), read_only=True, waiting=waiting)
 
+    def serves(self, store: Store) -> bool:
+        """Return whether the server that a store reads still runs."""
+        return client.status(self.folder).uri == store.uri
+
     def end_server(self) -> None:
         """End the server at once, whatever it is doing; nothing is lost, since it only reads."""
         if (pid := client.status(self.folder).pid) is not None:

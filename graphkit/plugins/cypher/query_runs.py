@@ -8,18 +8,28 @@ server is ended with it.
 
 from __future__ import annotations
 
+import contextlib
+import re
 import threading
 import time
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from graphkit.database.settings import Settings
 from graphkit.database.store import BoundedResult, Store
 from graphkit.database.values import plain
-from graphkit.errors import InputError, ServerLimitError, WriteRefusedError
+from graphkit.errors import DatabaseError, GraphkitError, InputError, ServerLimitError, WriteRefusedError
 from graphkit.plugins.cypher.allowed import PROCEDURES, RefusedQueryError, check_plan, check_text
-from graphkit.plugins.cypher.dataset_graph import TIMEOUT
+from graphkit.plugins.cypher.dataset_graph import TIMEOUT, DatasetGraph
+from graphkit.plugins.cypher.kept_outcomes import KeptOutcomes, key_of
+from graphkit.plugins.cypher.outcomes import QueryOutcome
+
+if TYPE_CHECKING:
+    from graphkit.plugins.cypher.cypher_text import ParsedQuery
 
 #: Rows of a result that are kept.
 MOST_ROWS = 10_000
@@ -30,52 +40,13 @@ GRACE = 5.0
 _PREFIX = "the query can't be run: "
 
 
-@dataclass(frozen=True, slots=True)
-class QueryOutcome:
-    """What came of a query.
-
-    Attributes
-    ----------
-    executable
-        Whether it ran to its end: neither refused, nor in error.
-    refused
-        Why it didn't run, since it would do more than read the graph; else None.
-    error
-        Why it isn't valid, or failed; else None.
-    columns, rows
-        Its result: lists of plain values, a node as the dictionary of its properties, ``_id`` and ``_labels``, a
-        relationship as that of its properties, ``_source``, ``_type`` and ``_target``, a path as a list of both.
-    ordered
-        Whether the query orders its rows.
-    truncated
-        Whether it has more rows than are kept.
-    nodes, edges
-        The ids of nodes, and the edges (source, relation, target), that its patterns bind in the rows of the result;
-        None if that isn't known.
-    untraced
-        Why it isn't known.
-    seconds
-        How long it took.
-    """
-
-    executable: bool
-    refused: str | None = None
-    error: str | None = None
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[Any, ...], ...] = ()
-    ordered: bool = False
-    truncated: bool = False
-    nodes: tuple[str, ...] | None = None
-    edges: tuple[tuple[str, str, str], ...] | None = None
-    untraced: str | None = None
-    seconds: float = 0.0
-
-
 class QueryRunner:
     """Runs queries of others over a graph that it reads by a store.
 
     Parameters
     ----------
+    graph
+        The graph of a dataset that the store reads, whose server may be ended and started again.
     timeout
         Seconds that a query may take.
     max_rows
@@ -84,47 +55,142 @@ class QueryRunner:
         The property of a node that is its id; a node without it has the id that the database gave it.
     procedures
         Further procedures, and functions of plug-ins, that may run.
+    kept
+        The outcomes that are known already, which this adds to.
     """
 
     def __init__(
         self,
         store: Store,
+        graph: DatasetGraph | None = None,
         *,
         timeout: float = TIMEOUT,
         max_rows: int = MOST_ROWS,
         id_property: str = "id",
         procedures: Collection[str] = (),
+        kept: KeptOutcomes | None = None,
     ) -> None:
         self._store = store
+        self._graph = graph
         self._timeout = timeout
         self._max_rows = max_rows
         self._id_property = id_property
         self._allowed = PROCEDURES | {*procedures}
+        self._kept = kept
+        self._slow: dict[str, QueryOutcome] = {}
+
+    @property
+    def store(self) -> Store:
+        """The store that reads the graph: another one after its server was ended."""
+        return self._store
 
     def run(self, text: str, parameters: Mapping[str, object] | None = None) -> QueryOutcome:
-        """Run a query, if it only reads the graph; its mistakes are part of the outcome.
+        """Run a query as it stands, if it only reads the graph; its mistakes are part of the outcome.
 
         Raises
         ------
         DatabaseError
             The server can't be reached.
         """
+        given = dict(parameters or {})
+        state = self._kept.state(self._store) if self._kept is not None else None
+        how = (self._id_property, str(self._max_rows), *sorted(self._allowed))
+        key = key_of(self._store, text, given, how)
+        if key in self._slow:
+            return self._slow[key]
+        if self._kept is not None and state is not None and (found := self._kept.get(state, key)) is not None:
+            return found
         begin = time.monotonic()
-
-        def outcome(**found: Any) -> QueryOutcome:
-            return QueryOutcome(seconds=time.monotonic() - begin, **found)
-
         try:
             check_text(text, self._allowed)
-            result = self._answered(text, dict(parameters or {}))
-        except (RefusedQueryError, WriteRefusedError) as error:
-            return outcome(executable=False, refused=error.what if isinstance(error, WriteRefusedError) else str(error))
-        except (InputError, ServerLimitError) as error:
-            return outcome(executable=False, error=error.what.removeprefix(_PREFIX))
-        rows = tuple(tuple(self._plain(value) for value in row) for row in result.rows)
-        return outcome(executable=True, columns=tuple(result.columns), rows=rows, truncated=result.truncated)
+            outcome = self._outcome(text, given)
+        except RefusedQueryError as error:
+            outcome = QueryOutcome(executable=False, refused=str(error))
+        except WriteRefusedError:
+            outcome = QueryOutcome(executable=False, refused="it would write, as the server says")
+        except InputError as error:
+            outcome = QueryOutcome(executable=False, error=error.what.removeprefix(_PREFIX))
+        except ServerLimitError as error:
+            # It may succeed elsewhere, so it is known to this runner alone.
+            outcome = self._slow[key] = QueryOutcome(executable=False, error=error.what)
+        outcome = replace(outcome, seconds=time.monotonic() - begin)
+        if (
+            self._kept is not None
+            and state is not None
+            and key not in self._slow
+            and state == self._kept.state(self._store)
+        ):
+            self._kept.put(state, key, outcome)
+        return outcome
+
+    def _outcome(self, text: str, parameters: Mapping[str, object]) -> QueryOutcome:
+        from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, parsed
+        from graphkit.plugins.cypher.provenance import Untraceable, traced
+
+        result = self._answered(text, parameters)
+        rows = self._rows(result.rows)
+        found = QueryOutcome(True, columns=tuple(result.columns), rows=rows, truncated=result.truncated)
+        try:
+            query = parsed(text)
+        except CypherSyntaxError as error:
+            return replace(found, untraced=f"graphkit can't read it, although the database can: {error}")
+        found = replace(found, ordered=query.ordered)
+        if result.truncated:
+            return replace(found, untraced=f"its result has more than {self._max_rows} rows")
+        try:
+            tracing = traced(query)
+            again = self._answered(tracing.text, parameters)
+        except Untraceable as error:
+            return replace(found, untraced=error.reason)
+        except (GraphkitError, RefusedQueryError) as error:
+            what = error.what if isinstance(error, GraphkitError) else str(error)
+            return replace(found, untraced=f"the query that traces it failed: {what.removeprefix(_PREFIX)}")
+        if again.truncated:
+            return replace(found, untraced=f"more than {self._max_rows} rows lead to its result")
+        returned = self._rows(tracing.results(again.rows))
+        if _bag(returned) != _bag(rows):
+            if len(returned) != len(rows) or not _takes_some(query):
+                return replace(found, untraced="the query that traces it returns other rows")
+            # Which rows LIMIT takes of unordered ones is left to the server: these are those that were traced.
+            found = replace(found, rows=returned)
+        bound = tracing.collect(again.rows)
+        ids = {key: self._id(key, properties) for key, properties in bound.nodes.items()}
+        edges = {
+            (ids.get(source, source), str(properties["_type"]), ids.get(target, target))
+            for source, target, properties in bound.edges.values()
+        }
+        return replace(found, nodes=tuple(sorted({*ids.values()})), edges=tuple(sorted(edges)))
+
+    def _rows(self, rows: Iterable[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(self._plain(value) for value in row) for row in rows)
 
     def _answered(self, text: str, parameters: Mapping[str, object]) -> BoundedResult:
+        """Return what the server answers; after its death ask the next one, once."""
+        try:
+            return self._within(text, parameters)
+        except (InputError, ServerLimitError, WriteRefusedError):
+            self._revive()
+            raise
+        except DatabaseError as error:
+            if not self._revive():
+                self._store.read("RETURN 1")  # raises if there is no server
+                raise InputError(error.what) from error
+        try:
+            return self._within(text, parameters)
+        except DatabaseError as error:
+            if self._revive():
+                raise ServerLimitError("the database stopped twice while the query ran") from error
+            raise
+
+    def _revive(self) -> bool:
+        """Open the graph again if its server has died, and return whether it had."""
+        if self._graph is None or self._graph.serves(self._store):
+            return False
+        self._store.close()
+        self._store = self._graph.open()
+        return True
+
+    def _within(self, text: str, parameters: Mapping[str, object]) -> BoundedResult:
         """Return what the server answers within the time; the query runs in a thread of its own, which may be left.
 
         A query that the server doesn't end is left to it, and an embedded server is ended.
@@ -142,6 +208,8 @@ class QueryRunner:
 
         threading.Thread(target=ask, daemon=True, name="query").start()
         if not done.wait(self._timeout + GRACE):
+            if self._graph is not None:
+                self._graph.end_server()
             raise ServerLimitError(f"the server didn't end the query within {self._timeout:g} seconds")
         if isinstance(found[0], BaseException):
             raise found[0]
@@ -166,5 +234,66 @@ class QueryRunner:
 
     def node_id(self, node: Any) -> str:
         """Return the id of a node of the driver."""
-        own = node.get(self._id_property)
-        return str(own if own is not None else node.element_id)
+        return self._id(node.element_id, node)
+
+    def _id(self, key: str, properties: Mapping[str, Any]) -> str:
+        own = properties.get(self._id_property)
+        return key if own is None else str(own)
+
+
+@contextlib.contextmanager
+def query_runner(
+    graph: DatasetGraph | Settings,
+    home: Path | None = None,
+    *,
+    timeout: float = TIMEOUT,
+    max_rows: int = MOST_ROWS,
+    id_property: str = "id",
+    procedures: Collection[str] = (),
+) -> Iterator[QueryRunner]:
+    """Open a graph for queries of others: that of a dataset, or that of a server, which is only read.
+
+    Parameters
+    ----------
+    home
+        The folder of graphkit, in which outcomes are kept; that of the environment by default.
+
+    Raises
+    ------
+    DatabaseError
+        The server can't be reached, or it can't refuse writes.
+    """
+    if isinstance(graph, DatasetGraph):
+        kept, own, store = KeptOutcomes(graph.folder / "outcomes.sqlite", graph.digest), graph, graph.open()
+    else:
+        folder = (home or Settings.resolve().data) / "graphs"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        store, own = Store.open(replace(graph, timeout=timeout), read_only=True), None
+        kept = KeptOutcomes(folder / "outcomes.sqlite")
+    limits = {"timeout": timeout, "max_rows": max_rows}
+    runner = QueryRunner(store, own, kept=kept, id_property=id_property, procedures=procedures, **limits)
+    try:
+        yield runner
+    finally:
+        kept.close()
+        runner.store.close()
+
+
+def _bag(rows: Iterable[Sequence[Any]]) -> Counter[str]:
+    """Return the rows for comparison: in no order, nor are lists, since the order of collect() is the server's."""
+    return Counter(repr([_canonical(value) for value in row]) for row in rows)
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.9g}"
+    if isinstance(value, list | tuple):
+        return sorted((_canonical(one) for one in value), key=repr)
+    if isinstance(value, dict):
+        return sorted((key, _canonical(one)) for key, one in value.items())
+    return value
+
+
+def _takes_some(query: ParsedQuery) -> bool:
+    """Return whether a query takes some of its rows, in an order that may be the server's."""
+    return re.search(r"\b(?:LIMIT|SKIP|OFFSET)\b|\[", query.text, re.IGNORECASE) is not None
