@@ -2,3 +2,6 @@
 
 #: The plug-ins that it imports.
 NEEDS = ("bulk", "embedded")
+
+#: The section of `graphkit --help` in which its commands stand.
+SECTION = "graph"

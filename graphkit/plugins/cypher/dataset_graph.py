@@ -36,6 +36,7 @@ from graphkit.files.problems import Problems, offering
 from graphkit.graph.writing import batched
 from graphkit.plugins.bulk.bulk_client import BulkImport, Ends, Kind
 from graphkit.plugins.embedded import client
+from graphkit.plugins.embedded.place import ServerLimits
 from graphkit.records.shapes import forwards
 from graphkit.records.structs import EdgeStruct
 from graphkit.records.words import counted, shortened
@@ -87,9 +88,23 @@ class DatasetGraph:
         """
         return Store.open(Settings(data=self.folder, timeout=self.timeout), read_only=True, waiting=waiting)
 
+    def serve(self, port: int = 0, waiting: Waiting = unseen) -> client.Endpoint:
+        """Return its running server with the reader's account, at a port of choice if none runs yet.
+
+        Raises
+        ------
+        DatabaseError
+            The server doesn't start.
+        """
+        return client.ensure_running(self.folder, waiting=waiting, limits=ServerLimits(self.timeout, port))
+
     def serves(self, store: Store) -> bool:
         """Return whether the server that a store reads still runs."""
-        return client.status(self.folder).uri == store.uri
+        return self.address() == store.uri
+
+    def address(self) -> str | None:
+        """Return the address of its server; None if none runs."""
+        return client.status(self.folder).uri
 
     def end_server(self) -> None:
         """End the server at once, whatever it is doing; nothing is lost, since it only reads."""

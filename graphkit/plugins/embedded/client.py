@@ -27,7 +27,7 @@ from graphkit.errors import DatabaseError
 from graphkit.plugins.embedded.folder import os_errors, other_owner, prepared
 from graphkit.plugins.embedded.leases import alone_starting, held_error, join, leave, work_error
 from graphkit.plugins.embedded.locks import is_held, locking_pid, running_work, wait_until, written_pid
-from graphkit.plugins.embedded.place import ADMIN, READER, Layout
+from graphkit.plugins.embedded.place import ADMIN, READER, Layout, ServerLimits
 from graphkit.plugins.embedded.starting import START_SECONDS, State, read_state, start
 
 HOLDER_SECONDS = 15.0  # how long a server that holds the folder may take to answer
@@ -68,7 +68,7 @@ class Status:
 
 
 def ensure_running(
-    directory: Path, *, keep: bool = False, waiting: Waiting = unseen, timeout: float | None = None
+    directory: Path, *, keep: bool = False, waiting: Waiting = unseen, limits: ServerLimits | None = None
 ) -> Endpoint:
     """Find the server of ``directory`` or start it, and hold it until ``Endpoint.release``.
 
@@ -78,7 +78,7 @@ def ensure_running(
     The folder is created (mode 0700) if it doesn't exist. With ``keep``, the server runs on until ``stop``. While a
     compaction or a bulk load has the folder for itself, its end is awaited, within ``waiting`` with a sentence on it.
 
-    A server that is started ends each query after ``timeout`` seconds, else after ``GRAPHKIT_QUERY_TIMEOUT``.
+    A server that runs already keeps the ``limits`` that it was started with.
     """
     _require_posix()
     layout = Layout(prepared(directory))
@@ -92,7 +92,7 @@ def ensure_running(
         try:
             if keep:
                 layout.keep.touch(mode=0o600)
-            state = _find(layout) or start(layout, timeout)
+            state = _find(layout) or start(layout, limits or ServerLimits())
             return _endpoint(layout, state)
         except BaseException:
             leave(layout.directory)

@@ -13,7 +13,7 @@ from graphkit.database.dialects import ArcadeDB
 from graphkit.errors import DatabaseError
 from graphkit.plugins.embedded.client import ensure_running, status
 from graphkit.plugins.embedded.folder import bytes_by_kind, disk_is_full
-from graphkit.plugins.embedded.place import DEFAULT_HEAP, HEAP_VARIABLE, Layout
+from graphkit.plugins.embedded.place import DEFAULT_HEAP, HEAP_VARIABLE, Layout, ServerLimits
 
 RETRY_SECONDS = 1.0  # a local server that doesn't answer has died
 
@@ -24,7 +24,7 @@ class EmbeddedAccess(Access):
     dialect = ArcadeDB()
 
     def __init__(self, folder: Path, waiting: Waiting, timeout: float | None = None) -> None:
-        endpoint = ensure_running(folder, waiting=waiting, timeout=timeout)
+        endpoint = ensure_running(folder, waiting=waiting, limits=ServerLimits(timeout))
         super().__init__(
             endpoint.uri,
             endpoint.database,

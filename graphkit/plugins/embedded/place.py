@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from graphkit.database.settings import DATABASE
 
@@ -11,6 +12,16 @@ READER = "reader"
 HEAP_VARIABLE = "GRAPHKIT_JVM_HEAP"
 #: Java's own default, also within a container.
 DEFAULT_HEAP = "a quarter of the memory"
+
+
+class ServerLimits(NamedTuple):
+    """How a server is started: the seconds after which it ends a query, and its Bolt port, 0 for any.
+
+    Without seconds, those of ``GRAPHKIT_QUERY_TIMEOUT`` count.
+    """
+
+    timeout: float | None = None
+    port: int = 0
 
 
 class Layout:

@@ -69,18 +69,19 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("directory", type=Path)
     parser.add_argument("--detach", type=int, metavar="FD", help="leave the parent; report the start to this pipe")
+    parser.add_argument("--port", type=int, default=0, help="the Bolt port; 0 chooses a free one")
     options = parser.parse_args(arguments)
     if options.detach is not None and os.fork() > 0:
         os._exit(0)
     os.umask(0o077)
     try:
-        return _run(Layout(options.directory.absolute()), _reporter(options.detach))
+        return _run(Layout(options.directory.absolute()), options.port, _reporter(options.detach))
     except Exception as error:
         _reporter(options.detach)(reason(error))
         raise
 
 
-def _run(layout: Layout, report: Callable[[str], None]) -> int:
+def _run(layout: Layout, port: int, report: Callable[[str], None]) -> int:
     lock = held_lock(layout.server_lock, _LOCK_SECONDS)
     if lock is None:
         report("another process holds the folder")
@@ -90,7 +91,7 @@ def _run(layout: Layout, report: Callable[[str], None]) -> int:
         left.unlink(missing_ok=True)  # of a server that was killed while it wrote; this one holds the lock
     passwords = _passwords(layout)
     _write_groups(layout)
-    server, ports, version = _start_server(layout, passwords)
+    server, ports, version = _start_server(layout, port, passwords)
     wanted = _until_signal()
     _write_json(
         layout.state,
@@ -195,11 +196,15 @@ def _write_json(path: Path, content: object) -> None:
 # The Java server ---------------------------------------------------------------------------------------------------
 
 
-def _start_server(layout: Layout, passwords: dict[str, str]) -> tuple[Any, tuple[int, int], str]:
-    """Start ArcadeDB on free ports of the loopback interface; return the server, (Bolt, HTTP) ports and the version."""
+def _start_server(layout: Layout, port: int, passwords: dict[str, str]) -> tuple[Any, tuple[int, int], str]:
+    """Start ArcadeDB on the loopback interface; return the server, (Bolt, HTTP) ports and the version.
+
+    The ports are free ones, but for Bolt's if it is given.
+    """
     jpype, version = start_jvm(layout)
     for attempt in range(_PORT_ATTEMPTS):
-        ports = _free_ports()
+        bolt, http = _free_ports()
+        ports = port or bolt, http
         server = _new_server(jpype, layout, passwords, ports)
         try:
             server.start()

@@ -15,7 +15,7 @@ from pathlib import Path
 from graphkit.database.settings import TIMEOUT_VARIABLE
 from graphkit.errors import DatabaseError, InputError
 from graphkit.plugins.embedded.folder import disk_is_full
-from graphkit.plugins.embedded.place import HEAP_VARIABLE, Layout
+from graphkit.plugins.embedded.place import HEAP_VARIABLE, Layout, ServerLimits
 
 START_SECONDS = 90.0  # a cold start takes about one second, on an overloaded machine many
 _HIDDEN_FROM_SERVER = (
@@ -55,23 +55,23 @@ def read_state(layout: Layout) -> State | None:
 _STOPPED = "stopped"
 
 
-def start(layout: Layout, timeout: float | None = None) -> State:
+def start(layout: Layout, limits: ServerLimits) -> State:
     """Start the server and wait until it answers; try once more if something stopped it meanwhile.
 
-    The caller holds ``start.lock``. The server ends each query after ``timeout`` seconds, if given.
+    The caller holds ``start.lock``.
 
     Raise DatabaseError with the reason if the server didn't start.
     """
     _check_heap()
-    state, message = _started(layout, timeout)
+    state, message = _started(layout, limits)
     if state is None and message == _STOPPED:
-        state, message = _started(layout, timeout)
+        state, message = _started(layout, limits)
     if state is None:
         raise _start_error(layout, message)
     return state
 
 
-def _started(layout: Layout, timeout: float | None) -> tuple[State | None, str]:
+def _started(layout: Layout, limits: ServerLimits) -> tuple[State | None, str]:
     """Start the server; return its state and its first message."""
     layout.state.unlink(missing_ok=True)
     layout.log_directory.mkdir(mode=0o700, exist_ok=True)
@@ -81,7 +81,7 @@ def _started(layout: Layout, timeout: float | None) -> tuple[State | None, str]:
     try:
         try:
             with layout.log.open("wb") as log:
-                _spawn(layout, writer, log.fileno(), timeout)
+                _spawn(layout, writer, log.fileno(), limits)
         finally:
             os.close(writer)
         message = _first_message(reader, START_SECONDS)
@@ -92,7 +92,7 @@ def _started(layout: Layout, timeout: float | None) -> tuple[State | None, str]:
     return (read_state(layout) if message == "ready" else None), message
 
 
-def _spawn(layout: Layout, ready: int, log: int, timeout: float | None) -> None:
+def _spawn(layout: Layout, ready: int, log: int, limits: ServerLimits) -> None:
     """Run the server's program, which detaches itself, so that ``subprocess.run`` returns."""
     # -P keeps Python from importing modules of the working folder, which is the database folder.
     command = [
@@ -103,6 +103,8 @@ def _spawn(layout: Layout, ready: int, log: int, timeout: float | None) -> None:
         str(layout.directory),
         "--detach",
         str(ready),
+        "--port",
+        str(limits.port),
     ]
     subprocess.run(
         command,
@@ -110,7 +112,7 @@ def _spawn(layout: Layout, ready: int, log: int, timeout: float | None) -> None:
         stdout=log,
         stderr=log,
         cwd=layout.directory,
-        env=server_environment() | ({} if timeout is None else {TIMEOUT_VARIABLE: str(timeout)}),
+        env=server_environment() | ({} if limits.timeout is None else {TIMEOUT_VARIABLE: str(limits.timeout)}),
         pass_fds=(ready,),
         start_new_session=True,  # Ctrl-C in the terminal must reach only the client
         check=False,
