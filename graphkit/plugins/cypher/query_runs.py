@@ -127,6 +127,8 @@ class QueryRunner:
         from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, parsed
         from graphkit.plugins.cypher.provenance import Untraceable, traced
 
+        if not text.strip():
+            return QueryOutcome(executable=False, error="the query is empty")
         result = self._answered(text, parameters)
         rows = self._rows(result.rows)
         found = QueryOutcome(True, columns=tuple(result.columns), rows=rows, truncated=result.truncated)
