@@ -63,6 +63,9 @@ _INSIDE = frozenset(".:$,([|=<>+-/^%&!") | {
 #: Before these a word is a variable, a key or a label.
 _NAMED = frozenset(".:,)]}=<>+-*/^%|")
 
+#: Entries of lists of numbers that a query may write as ``range``, of all together within expressions.
+LONGEST_RANGE = 10_000_000
+
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n\r]*|/\*.*?(?:\*/|\Z))
     |(?P<text>'(?:[^'\\]|\\.)*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z))
@@ -89,11 +92,14 @@ def check_text(text: str, allowed: Collection[str] = PROCEDURES) -> None:
     Raises
     ------
     RefusedQueryError
-        It writes, loads a file, is about the server, names another database, or calls what isn't allowed.
+        It writes, loads a file, is about the server, names another database, calls what isn't allowed, or makes lists
+        or texts so large that no server would look at its clock meanwhile.
     """
     known = {name.lower() for name in allowed}
     for version in dict.fromkeys((text, _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text))):
-        _check_tokens([*_tokens(version)], known)
+        tokens = [*_tokens(version)]
+        _check_tokens(tokens, known)
+        _check_growth(tokens)
 
 
 def _tokens(text: str) -> Iterator[str]:
@@ -131,6 +137,47 @@ def _check_tokens(tokens: list[str], known: Collection[str]) -> None:
             called = name and signs[_after_name(tokens, place)] == "("
             if called and name.partition(".")[0].lower() not in _NAMESPACES and name.lower() not in known:
                 raise RefusedQueryError(f"it calls the function {name}, which isn't one of the database's own")
+
+
+def _check_growth(tokens: list[str]) -> None:
+    """Refuse what one expression makes too large: servers end a query between its rows, not within an expression.
+
+    That is all that can be seen in a text: lists that are properties may be as long.
+    """
+    together = 1
+    for place, token in enumerate(tokens):
+        if token.upper() == "RANGE" and (size := _range_size(tokens[place + 1 : place + 11])) is not None:
+            together *= 1 if tokens[place - 1].upper() == "UNWIND" and place else max(size, 1)
+            if max(size, together) > LONGEST_RANGE:
+                raise RefusedQueryError(f"its lists of numbers have more than {LONGEST_RANGE:,} entries (range)")
+        if token.upper() == "REDUCE" and tokens[place + 1 : place + 2] == ["("] and place + 2 < len(tokens):
+            name, body = tokens[place + 2], _body(tokens, place + 2)
+            added = [at for at, one in enumerate(body) if one == name and "+" in (*body[max(at - 1, 0) : at + 2],)]
+            if len(added) > 1:
+                raise RefusedQueryError(f"each step of a list doubles a value (reduce adds {name} to itself)")
+
+
+def _range_size(tokens: list[str]) -> int | None:
+    """Return the number of entries of a range of literal numbers, from its parenthesis on; None for any other."""
+    if ")" not in tokens or tokens[0] != "(":
+        return None
+    found = re.fullmatch(r"\((-?\d+),(-?\d+)(?:,(-?\d+))?\)", "".join(tokens[: tokens.index(")") + 1]))
+    if found is None:
+        return None
+    first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
+    return max((last - first) // step + 1, 0) if step else None
+
+
+def _body(tokens: list[str], place: int) -> list[str]:
+    """Return what stands behind the bar of ``reduce(``, whose first token within the parenthesis is at a place."""
+    depth, begin = 0, None
+    for at in range(place, len(tokens)):
+        depth += (tokens[at] in ("(", "[", "{")) - (tokens[at] in (")", "]", "}"))
+        if depth < 0:
+            return tokens[begin:at] if begin is not None else []
+        if depth == 0 and tokens[at] == "|" and begin is None:
+            begin = at + 1
+    return tokens[begin:] if begin is not None else []
 
 
 def _after_name(tokens: list[str], place: int) -> int:
