@@ -27,6 +27,7 @@ ELSEWHERE: dict[Words, str] = {
     ("demo",): "tests/test_wheel.py",
     ("listen",): "tests/plugins/listen/test_listen.py",
     ("view",): "tests/plugins/view/test_view.py",
+    ("serve-graph",): "tests/plugins/cypher/test_serve_graph.py",
     ("mcp",): "tests/plugins/agents/test_mcp.py",
     ("sandbox", "check"): "tests/plugins/sandbox/test_sandbox_command.py",
     ("db", "start"): "tests/test_wheel.py",

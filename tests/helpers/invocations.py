@@ -115,6 +115,7 @@ COMMANDS: dict[Words, Command] = {
         more=("--port", "0"),
         writes=("--out", "--spans"),
     ),
+    ("serve-graph",): Command({"dataset": DATASET}, more=("--port", "0")),
     ("check",): Command({"dataset": DATASET, "--baseline": RUN}),
     ("compare",): Command(
         {

@@ -102,7 +102,7 @@ def test_none_writes(asked: Asked) -> None:
 def test_the_server_is_a_wall_of_its_own(asked: Asked) -> None:
     """Were their words not read at all, the server would still let none of them change anything."""
     before = asked.state()
-    for query in FORBIDDEN:
+    for query in (one["query"] for one in HOSTILE if one["kind"] not in ("endless", "growth")):
         try:
             asked.runner.store.query_within(query, {}, 10, lambda explained: None)
         except GraphkitError:

@@ -23,10 +23,11 @@ EDGES: list[Row] = [
 def world(
     folder: Path, artifacts: list[Row] | None = None, edges: list[Row] | None = None, stack: str | None = None
 ) -> Path:
-    """Write a dataset, or another graph of one under the name of a stack."""
+    """Write a dataset, or another graph of one under the name of a stack; no edges are no file."""
     name = "" if stack is None else f"-{stack}"
     write_lines(folder / f"artifacts{name}.jsonl", ARTIFACTS if artifacts is None else artifacts)
-    write_lines(folder / f"edges{name}.jsonl", EDGES if edges is None else edges)
+    if edges != []:
+        write_lines(folder / f"edges{name}.jsonl", edges or EDGES)
     write_lines(folder / "questions.jsonl", [{"id": "q1", "question": "Who writes orders?"}])
     return folder
 
