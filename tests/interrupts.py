@@ -72,6 +72,7 @@ COMMANDS = {
     "compare": ("compare", RUN, OTHER, "-m", "EdgeRecall"),
     "report": ("report", RUN, "-o", "page.html"),
     "view": ("view", RUN),
+    "serve-graph": ("serve-graph", "shop"),
     "check": ("check", "shop"),
     "execute": ("execute", "tiny/runs/r.jsonl", "--no-store", "--unsafe-no-sandbox"),
     "load": ("load", "shop"),
@@ -91,9 +92,9 @@ OTHERS |= {
     "db stop": ["db", "stop"],
 }
 #: Those that don't end by themselves.
-ENDLESS = {"run", "run async", "grade", "listen", "view"}
+ENDLESS = {"run", "run async", "grade", "listen", "view", "serve-graph"}
 #: Those of them that ask no system or judge.
-SERVING = {"listen", "view"}
+SERVING = {"listen", "view", "serve-graph"}
 
 
 @dataclass

@@ -20,9 +20,6 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.plugins.cypher.outcomes import QueryOutcome
 
-#: Changes with what an outcome holds, or how it is found.
-_FORM = "1"
-
 _STATE = (
     "SHOW DATABASES YIELD name, databaseID, lastCommittedTxn WHERE name = $name RETURN databaseID, lastCommittedTxn"
 )
@@ -40,6 +37,9 @@ class KeptOutcomes:
     """
 
     def __init__(self, file: Path, state: str | None = None) -> None:
+        # What is kept counts for this code alone: another version may trace a query otherwise.
+        code = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+        self._code = blake2b(b"".join(code), digest_size=8).hexdigest()
         self._state = state
         self._file = file
         self._rows = self._opened()
@@ -57,13 +57,13 @@ class KeptOutcomes:
     def state(self, store: Store) -> str | None:
         """Return the state of the graph; None if the server doesn't tell it."""
         if self._state is not None:
-            return self._state
+            return f"{self._code} {self._state}"
         try:
             found = store.read(_STATE, {"name": store.database or "neo4j"})
         except (DatabaseError, InputError):
             return None
         known = [(one["databaseID"], one["lastCommittedTxn"]) for one in found]
-        return f"{known[0][0]} {known[0][1]}" if known and None not in known[0] else None
+        return f"{self._code} {known[0][0]} {known[0][1]}" if known and None not in known[0] else None
 
     def get(self, state: str, key: str) -> QueryOutcome | None:
         """Return the outcome of a query in a state of the graph, if it is known."""
@@ -90,7 +90,7 @@ class KeptOutcomes:
 
 def key_of(store: Store, text: str, parameters: Mapping[str, Any], how: Sequence[str]) -> str:
     """Return the key of a query, and of what else decides its outcome."""
-    parts = (_FORM, store.engine, store.version, store.uri if store.engine == "neo4j" else "", store.database, text)
+    parts = (store.engine, store.version, store.uri if store.engine == "neo4j" else "", store.database, text)
     hasher = blake2b(digest_size=20)
     for part in (*parts, repr(sorted(parameters.items())), *how):
         hasher.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))

@@ -38,6 +38,7 @@ MOST_ROWS = 10_000
 GRACE = 5.0
 
 _PREFIX = "the query can't be run: "
+_UNTRACED = "the query that traces it failed"
 
 
 class QueryRunner:
@@ -100,10 +101,10 @@ class QueryRunner:
             return self._slow[key]
         if self._kept is not None and state is not None and (found := self._kept.get(state, key)) is not None:
             return found
-        begin = time.monotonic()
+        begin, lasting = time.monotonic(), True
         try:
             check_text(text, self._allowed)
-            outcome = self._outcome(text, given)
+            outcome, lasting = self._outcome(text, given)
         except RefusedQueryError as error:
             outcome = QueryOutcome(executable=False, refused=str(error))
         except WriteRefusedError:
@@ -111,47 +112,54 @@ class QueryRunner:
         except InputError as error:
             outcome = QueryOutcome(executable=False, error=error.what.removeprefix(_PREFIX))
         except ServerLimitError as error:
-            # It may succeed elsewhere, so it is known to this runner alone.
-            outcome = self._slow[key] = QueryOutcome(executable=False, error=error.what)
+            outcome, lasting = QueryOutcome(executable=False, error=error.what), False
         outcome = replace(outcome, seconds=time.monotonic() - begin)
-        if (
-            self._kept is not None
-            and state is not None
-            and key not in self._slow
-            and state == self._kept.state(self._store)
-        ):
+        if not lasting:  # it may succeed at another time or elsewhere, so only this runner knows it
+            self._slow[key] = outcome
+        elif self._kept is not None and state is not None and state == self._kept.state(self._store):
             self._kept.put(state, key, outcome)
         return outcome
 
-    def _outcome(self, text: str, parameters: Mapping[str, object]) -> QueryOutcome:
+    def _outcome(self, text: str, parameters: Mapping[str, object]) -> tuple[QueryOutcome, bool]:
+        """Return the outcome of a query that may run, and whether it is the same another time."""
+        if not text.strip():
+            return QueryOutcome(executable=False, error="the query is empty"), True
+        result = self._answered(text, parameters)
+        found = QueryOutcome(
+            True, columns=tuple(result.columns), rows=self._rows(result.rows), truncated=result.truncated
+        )
+        try:
+            return self._walked(text, parameters, found), True
+        except ServerLimitError as error:
+            return replace(found, untraced=f"{_UNTRACED}: {error.what}"), False
+
+    def _walked(self, text: str, parameters: Mapping[str, object], found: QueryOutcome) -> QueryOutcome:
+        """Return an outcome with the nodes and edges that the query binds, or why they aren't known."""
         from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, parsed
         from graphkit.plugins.cypher.provenance import Untraceable, traced
 
-        if not text.strip():
-            return QueryOutcome(executable=False, error="the query is empty")
-        result = self._answered(text, parameters)
-        rows = self._rows(result.rows)
-        found = QueryOutcome(True, columns=tuple(result.columns), rows=rows, truncated=result.truncated)
         try:
             query = parsed(text)
         except CypherSyntaxError as error:
             return replace(found, untraced=f"graphkit can't read it, although the database can: {error}")
         found = replace(found, ordered=query.ordered)
-        if result.truncated:
+        if found.truncated:
             return replace(found, untraced=f"its result has more than {self._max_rows} rows")
         try:
             tracing = traced(query)
             again = self._answered(tracing.text, parameters)
         except Untraceable as error:
             return replace(found, untraced=error.reason)
+        except ServerLimitError:
+            raise
         except (GraphkitError, RefusedQueryError) as error:
             what = error.what if isinstance(error, GraphkitError) else str(error)
-            return replace(found, untraced=f"the query that traces it failed: {what.removeprefix(_PREFIX)}")
+            return replace(found, untraced=f"{_UNTRACED}: {what.removeprefix(_PREFIX)}")
         if again.truncated:
             return replace(found, untraced=f"more than {self._max_rows} rows lead to its result")
         returned = self._rows(tracing.results(again.rows))
-        if _bag(returned) != _bag(rows):
-            if len(returned) != len(rows) or not _takes_some(query):
+        if _bag(returned) != _bag(found.rows):
+            if len(returned) != len(found.rows) or not _takes_some(query):
                 return replace(found, untraced="the query that traces it returns other rows")
             # Which rows LIMIT takes of unordered ones is left to the server: these are those that were traced.
             found = replace(found, rows=returned)
