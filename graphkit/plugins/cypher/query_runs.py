@@ -280,8 +280,9 @@ def query_runner(
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         store, own = Store.open(replace(graph, timeout=timeout), read_only=True), None
         kept = KeptOutcomes(folder / "outcomes.sqlite")
-    limits = {"timeout": timeout, "max_rows": max_rows}
-    runner = QueryRunner(store, own, kept=kept, id_property=id_property, procedures=procedures, **limits)
+    runner = QueryRunner(
+        store, own, kept=kept, timeout=timeout, max_rows=max_rows, id_property=id_property, procedures=procedures
+    )
     try:
         yield runner
     finally:

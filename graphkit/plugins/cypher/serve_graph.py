@@ -69,8 +69,8 @@ def _present(endpoint: Endpoint, graph: DatasetGraph) -> None:
     account = {"NEO4J_URI": endpoint.uri, "NEO4J_USERNAME": endpoint.reader_user}
     account |= {"NEO4J_PASSWORD": endpoint.reader_password, "NEO4J_DATABASE": endpoint.database}
     facts = {"uri": endpoint.uri, "username": endpoint.reader_user, "password": endpoint.reader_password}
-    facts |= {"database": endpoint.database, "stacks": list(graph.stacks), "digest": graph.digest}
-    present([f"{name}={value}" for name, value in account.items()], facts)
+    facts |= {"database": endpoint.database, "digest": graph.digest}
+    present([f"{name}={value}" for name, value in account.items()], {**facts, "stacks": list(graph.stacks)})
     hand_over()
     say("The account only reads, and only this machine is answered; Ctrl-C ends it.")
 

@@ -32,6 +32,7 @@ from graphkit.plugins.embedded.starting import START_SECONDS, State, read_state,
 
 HOLDER_SECONDS = 15.0  # how long a server that holds the folder may take to answer
 STOP_SECONDS = 60.0
+_ANY = ServerLimits()
 WORK_SECONDS = 600.0  # how long to wait for a compaction or a bulk load
 
 
@@ -68,7 +69,7 @@ class Status:
 
 
 def ensure_running(
-    directory: Path, *, keep: bool = False, waiting: Waiting = unseen, limits: ServerLimits | None = None
+    directory: Path, *, keep: bool = False, waiting: Waiting = unseen, limits: ServerLimits = _ANY
 ) -> Endpoint:
     """Find the server of ``directory`` or start it, and hold it until ``Endpoint.release``.
 
@@ -92,7 +93,7 @@ def ensure_running(
         try:
             if keep:
                 layout.keep.touch(mode=0o600)
-            state = _find(layout) or start(layout, limits or ServerLimits())
+            state = _find(layout) or start(layout, limits)
             return _endpoint(layout, state)
         except BaseException:
             leave(layout.directory)

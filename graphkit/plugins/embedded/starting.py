@@ -51,11 +51,13 @@ def read_state(layout: Layout) -> State | None:
         return None
 
 
+_ANY = ServerLimits()
+
 #: The message for a server that ended without one.
 _STOPPED = "stopped"
 
 
-def start(layout: Layout, limits: ServerLimits) -> State:
+def start(layout: Layout, limits: ServerLimits = _ANY) -> State:
     """Start the server and wait until it answers; try once more if something stopped it meanwhile.
 
     The caller holds ``start.lock``.
@@ -101,10 +103,10 @@ def _spawn(layout: Layout, ready: int, log: int, limits: ServerLimits) -> None:
         "-m",
         "graphkit.plugins.embedded.server",
         str(layout.directory),
-        "--detach",
-        str(ready),
         "--port",
         str(limits.port),
+        "--detach",
+        str(ready),
     ]
     subprocess.run(
         command,
