@@ -269,6 +269,21 @@ class Store:
             raise self._translated(error, by_person=True) from error
         return BoundedResult(columns, taken[:most], len(taken) > most)
 
+    def state(self) -> str:
+        """Return what every write to the database changes, as a server states it: the bookmark of its last one.
+
+        Raises
+        ------
+        DatabaseError
+            The server can't be reached.
+        """
+        try:
+            with session_of(self._driver, self._access, read_only=True) as session:
+                session.run("RETURN 1").consume()
+                return " ".join(sorted(session.last_bookmarks().raw_values))
+        except driver_errors() as error:
+            raise self._translated(error) from error
+
     # Writing
 
     def write(self, cypher: str, parameters: Parameters | None = None) -> list[Row]:

@@ -1,8 +1,7 @@
 """Outcomes of queries that are known already, in a file: by the state of the graph, and by the query.
 
 The state of a dataset's graph is the digest of its files, since nothing writes to its database. That of a Neo4j server
-is its store and the last transaction that was committed, which each write changes; where an account may not see
-these, nothing is kept.
+is the bookmark of the last transaction, which each write changes; where a server states none, nothing is kept.
 """
 
 from __future__ import annotations
@@ -17,12 +16,7 @@ from typing import Any
 import msgspec
 
 from graphkit.database.store import Store
-from graphkit.errors import DatabaseError, InputError
 from graphkit.plugins.cypher.outcomes import QueryOutcome
-
-_STATE = (
-    "SHOW DATABASES YIELD name, databaseID, lastCommittedTxn WHERE name = $name RETURN databaseID, lastCommittedTxn"
-)
 
 
 class KeptOutcomes:
@@ -58,12 +52,8 @@ class KeptOutcomes:
         """Return the state of the graph; None if the server doesn't tell it."""
         if self._state is not None:
             return f"{self._code} {self._state}"
-        try:
-            found = store.read(_STATE, {"name": store.database or "neo4j"})
-        except (DatabaseError, InputError):
-            return None
-        known = [(one["databaseID"], one["lastCommittedTxn"]) for one in found]
-        return f"{self._code} {known[0][0]} {known[0][1]}" if known and None not in known[0] else None
+        state = store.state() if store.engine == "neo4j" else ""
+        return f"{self._code} {state}" if state else None
 
     def get(self, state: str, key: str) -> QueryOutcome | None:
         """Return the outcome of a query in a state of the graph, if it is known."""
