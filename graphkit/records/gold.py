@@ -29,7 +29,7 @@ NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group", "spli
 UNORDERED = frozenset(
     (
         *("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases", "gold_answers"),
-        *("evidence_sets", "relevant_texts", "criteria", "absent", "withheld", "seeds"),
+        *("evidence_sets", "relevant_texts", "criteria", "absent", "withheld", "seeds", "gold_cypher"),
     )
 )
 

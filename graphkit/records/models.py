@@ -543,6 +543,10 @@ ErrorText = Annotated[
 ]
 
 
+#: A row of a query's result.
+ResultRow = Annotated[list[Any] | dict[StrictStr, Any], wanted("a list of values, or an object by column,")]
+
+
 class GraphQuery(Record):
     """A Cypher query that a system wrote and sent to its graph.
 
@@ -562,8 +566,37 @@ class GraphQuery(Record):
     cypher: StrictStr = Field(validation_alias=_names(GRAPH_QUERY, "cypher"))
     parameters: dict[StrictStr, Any] = Field(default_factory=dict, validation_alias=_names(GRAPH_QUERY, "parameters"))
     columns: tuple[StrictStr, ...] | None = None
-    rows: tuple[list[Any] | dict[StrictStr, Any], ...] | None = None
+    rows: tuple[ResultRow, ...] | None = None
     error: ErrorText = None
+
+
+class ComparedResult(Record):
+    """The result of a record's queries compared with that of the question's gold query; ``graphkit cypher`` writes it.
+
+    Attributes
+    ----------
+    executable
+        Whether a query ran, and was allowed to.
+    same
+        Whether the result of the last one that ran is that of a gold query; null if gold has none, or it can't be told.
+    nodes, gold_nodes
+        The nodes that the patterns of the record's queries bind in the rows of their results, and those of the gold
+        query that is closest to it; null if they can't be traced.
+    reason
+        Why no query ran, or why its nodes and edges, or its result, can't be told.
+    stale
+        Why the gold query has no result that could be compared.
+    cause
+        The change of the query that makes its result that of gold, in words.
+    """
+
+    executable: StrictBool
+    same: StrictBool | None = None
+    nodes: tuple[Id, ...] | None = None
+    gold_nodes: tuple[Id, ...] | None = None
+    reason: StrictStr | None = None
+    stale: StrictStr | None = None
+    cause: StrictStr | None = None
 
 
 class ToolCallForm(ToolCall):
@@ -607,6 +640,13 @@ ToolCalls = Annotated[
     tuple[ToolCall, ...] | None,
     BeforeValidator(tool_calls, json_schema_input_type=list[Name | ToolCall | FunctionCallForm] | None),
 ]
+Queries = Annotated[
+    tuple[GraphQuery, ...] | None,
+    BeforeValidator(
+        lambda value: None if value is None else _objects("cypher")(value),
+        json_schema_input_type=list[StrictStr | GraphQuery] | None,
+    ),
+]
 
 
 class Answer(Record):
@@ -621,12 +661,13 @@ class Answer(Record):
     ``walked_before`` are the edges that the earlier turns of the question's session walked, each with its turn as
     ``path``; absent or null if a turn's are unknown. ``graphkit run`` and ``graphkit import`` write them.
     ``abstained`` says whether the system declined to answer, and ``confidence`` how sure it was, on any scale.
-    ``queries`` are the Cypher queries that the system wrote, in order; ``graphkit cypher`` makes their patterns the
-    traversal. ``rankings`` are the ids that a system ranked at the level of files, modules or symbols, if they don't
-    follow from ``retrieved``. An ``actual_output`` holds the answer in words, what was retrieved as a list, or fields
-    of the record as an object. ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and
-    the model's response in the system's traces, to which ``export`` attaches scores. ``seeds`` are the nodes
-    that the system linked the question to, best first.
+    ``queries`` are the Cypher queries that the system wrote, in order, null if they weren't logged; ``graphkit
+    cypher`` makes what their patterns match the traversal, and writes ``compared_result``. ``rankings`` are the ids
+    that a system ranked at the level of files, modules or symbols, if they don't follow from ``retrieved``. An
+    ``actual_output`` holds the answer in words, what was retrieved as a list, or fields of the record as an object.
+    ``trace_id`` and ``span_id`` (hex) and ``response_id`` name the span of the answer and the model's response in the
+    system's traces, to which ``export`` attaches scores. ``seeds`` are the nodes that the system linked the question
+    to, best first.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -657,7 +698,8 @@ class Answer(Record):
     failed_at: StrictStr | None = None
     tool_calls: ToolCalls = Field(default=None, validation_alias=_names(ANSWER, "tool_calls"))
     doubts: tuple[Label, ...] = ()
-    queries: tuple[GraphQuery, ...] | None = None
+    queries: Queries = None
+    compared_result: ComparedResult | None = None
     rankings: dict[Literal["file", "module", "symbol"], tuple[Id, ...]] = Field(default_factory=dict)
     trace_id: Label | None = None
     span_id: Label | None = None

@@ -207,6 +207,18 @@ class SeedStruct(Struct, gc=False, forbid_unknown_fields=True):
     mention: str | None = None
 
 
+class ComparedResultStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """Twin of :class:`graphkit.records.models.ComparedResult`."""
+
+    executable: bool
+    same: bool | None = None
+    nodes: list[Name] | None = None
+    gold_nodes: list[Name] | None = None
+    reason: str | None = None
+    stale: str | None = None
+    cause: str | None = None
+
+
 class AnswerStruct(Struct, gc=False):
     """Twin of :class:`graphkit.records.models.Answer`."""
 
@@ -232,6 +244,7 @@ class AnswerStruct(Struct, gc=False):
     tool_calls: list[ToolCallStruct] | None = None
     doubts: list[Label] = []
     queries: list[GraphQueryStruct] | None = None
+    compared_result: ComparedResultStruct | None = None
     rankings: dict[Literal["file", "module", "symbol"], list[Name]] = {}
     trace_id: Label | None = None
     span_id: Label | None = None
