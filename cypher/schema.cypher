@@ -159,6 +159,7 @@ CREATE INDEX artifact_repo IF NOT EXISTS FOR (a:Artifact) ON (a.repo);
 //   absent_relations LIST<STRING>: Their relations.
 //   absent_targets LIST<STRING>: Their targets.
 //   seeds LIST<STRING>: The ids at which a walk has to begin, if it states some itself.
+//   gold_cypher LIST<STRING>: The Cypher queries of which each finds its answer.
 //   invalid STRING: Why it isn't scored, such as stale gold; empty if it is.
 //   sided BOOLEAN: True if gold paths have commits of their own.
 //   gold_hash STRING: A digest of its gold.
@@ -251,6 +252,13 @@ CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
 //   walk_logged BOOLEAN: Whether it says what was traversed.
 //   calls_logged BOOLEAN: Whether it says which tools were called.
 //   seeds_logged BOOLEAN: Whether it says what the question was linked to.
+//   queries LIST<STRING>: The Cypher queries that the system wrote, in order; missing if they weren't logged.
+//   query_ran BOOLEAN: Whether one of them ran, and was allowed to; missing if none was run by `graphkit cypher`.
+//   same_result BOOLEAN: Whether the result of the last that ran is that of a gold query; missing if that can't be told.
+//   query_nodes LIST<STRING>: The nodes that their patterns match in the rows of their results.
+//   gold_query_nodes LIST<STRING>: Those of the gold query that is closest.
+//   query_reason STRING: Why none ran, or why what they match can't be told.
+//   query_cause STRING: The change that makes the result that of gold, in words.
 //   trace_id STRING: The trace in which it was recorded.
 //   span_id STRING: The span in that trace.
 //   response_id STRING: The id of the model's response.

@@ -1,7 +1,7 @@
 // title: Evidence on questions
 // answers: What does a run know of each of some questions: its gold paths and the commits that it is about, what it was linked to, the retrieved paths and chunks with their commits, the expected files and those that were named, what is logged, and whether the answer is right?
 // parameters: run, questions, decision
-// columns: question, turn, before, invalid, relevant, gains, pins, stack_pins, gold, gold_seeds, answered, error, ordered, walk_logged, walks, seeds_logged, seeds, chunks_logged, chunks, expected_files, files, files_logged, answerable, why_not, listed_absent, abstained, declined, right
+// columns: question, turn, before, invalid, relevant, gains, pins, stack_pins, gold, gold_seeds, answered, error, ordered, walk_logged, walks, seeds_logged, seeds, chunks_logged, chunks, expected_files, files, files_logged, answerable, why_not, listed_absent, abstained, declined, compared, right
 MATCH (r:Run {id: $run})
 UNWIND $questions AS id
 WITH r, id
@@ -46,6 +46,8 @@ RETURN id AS question, coalesce(q.turn, 1) AS turn,
   q.answerable AS answerable, q.why_not AS why_not,
   [i IN range(0, size(coalesce(q.absent_sources, [])) - 1) | [q.absent_sources[i], q.absent_relations[i], q.absent_targets[i]]] AS listed_absent,
   a.abstained AS abstained, CASE WHEN size(judged) = 1 THEN judged[0] ELSE a.declined END AS declined,
+  CASE WHEN a.query_ran IS NOT NULL THEN
+    {executable: a.query_ran, same: a.same_result, reason: a.query_reason, cause: a.query_cause} END AS compared,
   head(COLLECT {
     MATCH (a)-[:SCORED]->(s:Score {measure: $decision}) WHERE s.value IS NOT NULL
     RETURN s.value = 1 AS right

@@ -8,7 +8,7 @@ backticks, on one line, and holds none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from graphkit.analysis.breaks import Break, breaks_of
@@ -20,7 +20,7 @@ from graphkit.measures.seeds import unlinked
 from graphkit.measures.sided_case import sided
 from graphkit.records.commits import is_whole
 from graphkit.records.ids import distinct_names
-from graphkit.records.words import counted, in_backticks, short_shas
+from graphkit.records.words import counted, in_backticks, short_shas, shortened
 
 #: The causes in their order: the first that applies, and that the data can show, is named.
 CauseKind = Literal[
@@ -28,6 +28,7 @@ CauseKind = Literal[
     "stale gold",
     "not logged",
     "no answer",
+    "query",
     "not in the graph",
     "not linked",
     "another version",
@@ -111,11 +112,14 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
     if case.question.answerable is False:
         return () if case.declined is not False else (_answered(case, room),)
     case = sided(case)
-    breaks = breaks_of(case)
+    breaks, query = breaks_of(case), _query(case, room)
     if not breaks:
-        other = _elsewhere(case, room, undirected) or _declined(case, undirected)
+        other = query or _elsewhere(case, room, undirected) or _declined(case, undirected)
         return () if other is None else (other,)
-    return tuple(_Words(case, one.undirected() if undirected else one, room).cause() for one in breaks)
+    causes = [_Words(case, one.undirected() if undirected else one, room).cause() for one in breaks]
+    if query is not None and query.remedy:
+        causes[0] = replace(causes[0], kind="query", sentence=query.sentence, remedy=query.remedy)
+    return tuple(causes)
 
 
 def questions_by_cause(runs: Sequence[Sequence[str]]) -> dict[CauseKind, int]:
@@ -187,9 +191,29 @@ def _unscored(case: Case, invalid: str | None) -> Cause | None:
         remedy = "Correct the gold: `graphkit check` names what the knowledge graph lacks."
         return Cause("stale gold", "got no score: the gold is stale", remedy)
     if not case.walk_logged and any(gold.required for gold in case.gold):
+        compared = case.answer.compared_result
+        if compared is not None and compared.reason:
+            what = f"wrote a query whose walk isn't known: {in_backticks(compared.reason, 2 * ROOM)}"
+            return Cause("not logged", what, "Read the query: graphkit can't tell which edges its patterns match.")
         what = "logged no traversal: which steps it took isn't known"
         return Cause("not logged", what, "Log the edges that the system walks.")
     return None
+
+
+def _query(case: Case, room: int) -> Cause | None:
+    """Return the cause of a result that isn't that of gold; it has no remedy where only the walk says more."""
+    compared = case.answer.compared_result if case.answer is not None else None
+    if compared is None or compared.same:
+        return None
+    if not compared.executable:
+        what = f"{NO_EDGE}its query did not run: {in_backticks(compared.reason or '', 2 * room)}"
+        return Cause("query", what, "Look at the prompt that has the query written: it must be valid, and only read.")
+    if compared.cause:
+        remedy = "Look at what the prompt says of the graph: this change makes the result right."
+        return Cause("query", f"wrote a wrong query: {shortened(short_shas(compared.cause), 3 * room)}", remedy)
+    if compared.same is None:
+        return None
+    return Cause("query", f"{whole_walk(case, named=True)}, but the result of its query is not that of gold", "")
 
 
 def _answered(case: Case, room: int) -> Cause:

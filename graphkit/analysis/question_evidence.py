@@ -30,6 +30,7 @@ from graphkit.records.models import Commit
 from graphkit.records.structs import (
     AnswerStruct,
     ChunkStruct,
+    ComparedResultStruct,
     GoldPathStruct,
     QuestionStruct,
     SeedStruct,
@@ -227,6 +228,7 @@ def _case(run: str, row: Row, commits: CommitGraph) -> Case:
         error=row["error"],
         # The graph holds what was read of the words of an answer to a question without one.
         abstained=row["declined"],
+        compared_result=None if row["compared"] is None else ComparedResultStruct(**row["compared"]),
     )
     return Case(question, answer if row["answered"] else None, commits)
 

@@ -258,7 +258,11 @@ def note_missing_gold(question: QuestionStruct, path: Path, problems: Problems) 
     """Note a question without any gold that measures of retrieval need, unless it has no answer."""
     if question.answerable is False:
         return
-    ids = question.paths or question.relevant or question.evidence_sets
+    ids = question.paths or question.relevant or question.evidence_sets or question.stale
+    if question.gold_cypher and not ids:
+        what = "the gold is a query: `graphkit cypher` runs it over the graph, and writes the gold path that it finds"
+        problems.note(Problem(str(path), what, record=question.id))
+        return
     if not (ids or question.relevant_texts or question.expected_files):
         what = "the question has neither gold paths nor relevant ids: most measures can't score it"
         problems.note(Problem(str(path), what, record=question.id))

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import read_lines
 from graphkit.files.known_ids import nearest
 from graphkit.files.problems import Problem, Problems
+from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
 from graphkit.records.commits import CommitGraph, PlacedGold
 from graphkit.records.gold import beyond_static
@@ -177,7 +179,9 @@ class GoldCheck:
 
     def reasons(self, question: QuestionStruct) -> tuple[str, ...]:
         """Return the reasons why the gold of a question is stale, each once; none if it isn't."""
-        return tuple(dict.fromkeys(self._stale(question, self._graphs_of(question)))) if self._graphs else ()
+        stated = (question.stale,) if question.stale else ()
+        found = self._stale(question, self._graphs_of(question)) if self._graphs else ()
+        return tuple(dict.fromkeys((*stated, *found)))
 
     def absent(self, question: QuestionStruct) -> frozenset[PlacedGold] | None:
         """Return the gold edges that no knowledge graph of a question holds at the commits of their path.
@@ -348,7 +352,7 @@ def checked_gold(
         The questions of the dataset, if they were read already.
     """
     if not dataset.graphs:
-        return CheckedGold({}, AbsentGold.in_graphs(dataset, {}), {})
+        return CheckedGold(_stated(dataset, questions), AbsentGold.in_graphs(dataset, {}), {})
     check = GoldCheck(dataset, commits)
     with Spool(QuestionStruct) as read:
         for question in questions or read.keep(dataset.annotated()):
@@ -369,6 +373,15 @@ def checked_gold(
             if lacking := check.absent(question):
                 absent[question.id] = lacking
         return CheckedGold(stale, AbsentGold.in_graphs(dataset, absent), undated)
+
+
+def _stated(dataset: Dataset, questions: Sequence[QuestionStruct]) -> dict[str, tuple[str, ...]]:
+    """Return the questions that say themselves why their gold is stale; without the name of the field, no line is."""
+    if not questions and dataset.questions_file.is_file():
+        reader = RecordReader(dataset.questions_file, QuestionStruct, Problems("skip"))
+        lines = (reader.parse(number, line) for number, line in read_lines(reader.path) if b'"stale"' in line)
+        questions = [question for question in lines if question is not None]
+    return {question.id: (question.stale,) for question in questions if question.stale}
 
 
 def invalid_reason(stale: Sequence[str]) -> str | None:

@@ -20,7 +20,13 @@ from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.gold import gold_hash
 from graphkit.records.ids import Places
 from graphkit.records.models import AccessRule, Commit, Compatibility
-from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct, TraversalStepStruct
+from graphkit.records.structs import (
+    AnswerStruct,
+    ArtifactStruct,
+    ComparedResultStruct,
+    QuestionStruct,
+    TraversalStepStruct,
+)
 from graphkit.records.usage import FIGURES
 from graphkit.records.words import shortened
 
@@ -193,6 +199,7 @@ def question_row(
         "expected_arguments": [_json(call.arguments) for call in question.expected_tool_calls],
         **fields_of(question, ("answerable", "why_not")),
         "seeds": list(dict.fromkeys(question.seeds)) or None,
+        "gold_cypher": list(question.gold_cypher) or None,
         "absent_sources": [step.source for step in question.absent] or None,
         "absent_relations": [step.relation or "" for step in question.absent] or None,
         "absent_targets": [step.target for step in question.absent] or None,
@@ -357,6 +364,8 @@ def answer_row(
         "ordered_logged": case.ordered,
         "ranking": [chunk.id for chunk in case.chunks],
         **fields_of(answer, FIGURES),
+        "queries": None if answer.queries is None else [query.cypher for query in answer.queries],
+        **_compared(answer.compared_result),
     }
     return {
         "question": answer.question_id,
@@ -387,6 +396,20 @@ def answer_row(
         ],
         "open": any(path["properties"]["named"] for path in paths)
         or any(not chunk.commit or is_name(chunk.commit) for chunk in case.chunks),
+    }
+
+
+def _compared(compared: ComparedResultStruct | None) -> dict[str, Any]:
+    """Return the properties of an answer whose queries were run."""
+    if compared is None:
+        return {}
+    return {
+        "query_ran": compared.executable,
+        "same_result": compared.same,
+        "query_nodes": None if compared.nodes is None else list(dict.fromkeys(compared.nodes)),
+        "gold_query_nodes": None if compared.gold_nodes is None else list(dict.fromkeys(compared.gold_nodes)),
+        "query_reason": compared.reason,
+        "query_cause": compared.cause,
     }
 
 

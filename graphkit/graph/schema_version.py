@@ -14,7 +14,7 @@ from graphkit.graph.queries import cypher, schema_statements
 SCHEMA_VERSION = "21"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "55e73a8e6169bf214682048b14acd760"
+SCHEMA_DIGEST = "42562dcf56b87ac33f8b9aafa689e23c"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

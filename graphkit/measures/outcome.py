@@ -276,7 +276,8 @@ def right_answer(case: Case) -> Decision:
 
     Its *facts*, all of which the answer must address, as :class:`~graphkit.measures.completeness.Completeness` searches
     them; its *expected output*, which the answer must hold as whole words; its *gold answers*, one of which the answer
-    must hold, as :class:`~graphkit.measures.answer_matching.AnswerHit` has it. A question with none is undecided.
+    must hold, as :class:`~graphkit.measures.answer_matching.AnswerHit` has it; its *gold query*, whose result the
+    record's query must have. A question with none is undecided.
 
     To decline is right if the question has no answer, and wrong otherwise: an answer that declines by its words is no
     right one, even if it goes on with what is right, since it would be right wherever nothing is.
@@ -304,6 +305,9 @@ def _right_text(case: Case) -> Decision:
     if span and span.strip():
         return Decision(None, NO_ANSWER) if answer is None else Decision(contained(span, answer), "expected output")
     gold = Unscored(NO_GOLD_ANSWER) if question.test_cases else gold_answers(question)
+    compared = case.answer.compared_result if case.answer is not None else None
+    if isinstance(gold, Unscored) and compared is not None and compared.same is not None:
+        return Decision(compared.same, "the result of its query")
     if isinstance(gold, Unscored):
         return Decision(None, UNDECIDABLE if gold.reason == NO_GOLD_ANSWER else gold.reason)
     return Decision(None, NO_ANSWER) if answer is None else Decision(AnswerText(answer).holds_any(gold), "gold answers")

@@ -25,7 +25,7 @@ NOT_ALLOWED = "not allowed"
 _GOLD = (
     *("gold_answer", "expected_output", "paths", "relevant", "expected_files", "expected_symbols", "facts"),
     *("conflicts", "min_sources", "test_cases", "expected_tool_calls", "gold_answers", "evidence_sets"),
-    *("relevant_texts", "criteria", "rubric", "seeds"),
+    *("relevant_texts", "criteria", "rubric", "seeds", "gold_cypher"),
 )
 _NO_GOLD = {name: getattr(QuestionStruct("-", "-"), name) for name in _GOLD}
 

@@ -356,6 +356,8 @@ class Question(Record):
     seeds
         The nodes at which a walk has to begin, each of which is required; by default those at which the required paths
         begin.
+    stale
+        Why its gold no longer holds, such as a gold query that finds nothing any more. It isn't scored then.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -401,6 +403,7 @@ class Question(Record):
     withheld: GoldPaths = ()
     gold_cypher: GoldCypher = ()
     seeds: tuple[Id, ...] = Field(default=(), validation_alias=_names(QUESTION, "seeds"))
+    stale: Text | None = None
 
     @classmethod
     def in_own_fields(cls, given: Any) -> Any:
@@ -578,14 +581,12 @@ class ComparedResult(Record):
     executable
         Whether a query ran, and was allowed to.
     same
-        Whether the result of the last one that ran is that of a gold query; null if gold has none, or it can't be told.
+        Whether the result of the last one that ran is that of a gold query; null if it can't be told.
     nodes, gold_nodes
         The nodes that the patterns of the record's queries bind in the rows of their results, and those of the gold
         query that is closest to it; null if they can't be traced.
     reason
         Why no query ran, or why its nodes and edges, or its result, can't be told.
-    stale
-        Why the gold query has no result that could be compared.
     cause
         The change of the query that makes its result that of gold, in words.
     """
@@ -595,7 +596,6 @@ class ComparedResult(Record):
     nodes: tuple[Id, ...] | None = None
     gold_nodes: tuple[Id, ...] | None = None
     reason: StrictStr | None = None
-    stale: StrictStr | None = None
     cause: StrictStr | None = None
 
 

@@ -143,6 +143,7 @@ class QuestionStruct(Struct, gc=False):
     withheld: list[GoldPathStruct] = []
     gold_cypher: list[Text] = []
     seeds: list[Name] = []
+    stale: Text | None = None
 
     def __post_init__(self) -> None:
         if self.turn is not None or self.paths or self.criteria or self.answerable is False or self.why_not:
@@ -215,7 +216,6 @@ class ComparedResultStruct(Struct, gc=False, forbid_unknown_fields=True, omit_de
     nodes: list[Name] | None = None
     gold_nodes: list[Name] | None = None
     reason: str | None = None
-    stale: str | None = None
     cause: str | None = None
 
 

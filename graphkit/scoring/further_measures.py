@@ -69,6 +69,9 @@ OF_ANSWERS, OF_EVIDENCE = "AnswerHit", "EvidenceRecall@5"
 OF_UNANSWERABLE = ("RightDecision", "AbstentionRecall", "AbstentionPrecision", "OverRefusal")
 OF_ABSENT = ("InventedEdges",)
 
+#: The measures of records whose queries were run and compared; a plug-in has them.
+OF_QUERIES = ("Executable", "ResultAccuracy", "PSJS")
+
 #: Part of each name of the fields of tool calls: a line without it isn't decoded.
 _NAMED = b"tool"
 
@@ -132,9 +135,14 @@ def measures_that_apply(
 
     ``expected`` returns whether a question expects calls, and ``texts`` are the measures of gold that is text.
     """
-    seeds = first is not None and any(answer.seeds is not None for answer in first.answers)
+    if first is None:
+        return tuple(texts)
+    if any(answer.compared_result is not None for answer in first.answers):
+        known = installed("graphkit.measures")
+        texts = (*texts, *(name for name in OF_QUERIES if name.casefold() in known))
+    seeds = any(answer.seeds is not None for answer in first.answers)
     found = tuple(dict.fromkeys((*texts, *(OF_SEEDS if seeds else ()))))
-    if first is None or all(answer.tool_calls is None for answer in first.answers):
+    if all(answer.tool_calls is None for answer in first.answers):
         return found
     by_file = OF_FILES if any(OPENED_FILES in answer.doubts for answer in first.answers) else ()
     return (*found, *(OF_EXPECTED_CALLS if expected() else ()), *OF_CALLS, *by_file)

@@ -53,6 +53,7 @@ _GOLD = (
     "facts",
     "criteria",
     "rubric",
+    "gold_cypher",
 )
 #: The fields that a question can do without, and what they are for.
 _OPTIONAL = (
@@ -203,6 +204,8 @@ def _fields(question: QuestionStruct) -> Iterator[Flaw]:
         yield Flaw("field", "invalid", "its gold paths have no step", question.id)
     for what in blank_criteria(question):
         yield Flaw("field", "warning", what, question.id)
+    if question.gold_cypher and not (question.paths or question.stale):
+        yield Flaw("field", "note", "the gold path is that of a query: `graphkit cypher` writes it out", question.id)
 
 
 def _absent(questions: Sequence[QuestionStruct]) -> Iterator[Flaw]:

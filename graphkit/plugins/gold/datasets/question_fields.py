@@ -26,6 +26,7 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
     "difficulty": ("level",),
     "split": ("subset", "fold", "partition"),
     "relevant_texts": ("reference_contexts",),
+    "gold_cypher": ("cypher", "cypher_query", "gold_query"),
     "facts": ("fact", "key_facts", "key_points"),
 }
 
@@ -161,6 +162,7 @@ GOLD_KINDS = {
     "gold_answer": "answers",
     "evidence_sets": "evidence sets",
     "relevant_texts": "texts of evidence",
+    "gold_cypher": "gold queries",
     "expected_symbols": "symbols",
     "facts": "facts",
     "long_answer": "answers of more than 5 words",
