@@ -1,0 +1,287 @@
+"""Queries become walks: those of gold become gold paths, those of a run its traversal and what its result is worth.
+
+The walk of a record is what the patterns of its queries match, of all that run, in order; its result is that of the
+last one that runs, since a system asks again after an error. A gold query that fails, or finds nothing, makes its
+question stale; of several alternatives, those that find something count, and one of them is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, ParsedQuery, cleaned, parsed
+from graphkit.plugins.cypher.outcomes import QueryOutcome
+from graphkit.plugins.cypher.results import same_result
+from graphkit.records.models import Answer, ComparedResult, GoldPath, GraphQuery, Question, Step, TraversalStep
+from graphkit.records.words import counted
+
+#: How the ids of gold paths begin that are made of gold queries, and their group.
+GOLD = "gold_cypher"
+
+NOTHING_WRITTEN = "the system wrote no query"
+NO_WALK = "the walk of a query isn't known: "
+
+
+class Runs(Protocol):
+    """What runs a query over a graph: :class:`graphkit.plugins.cypher.query_runs.QueryRunner`."""
+
+    def run(self, text: str, parameters: Mapping[str, object] | None = None) -> QueryOutcome:
+        """Run a query, and return what came of it."""
+        ...
+
+
+@dataclass(frozen=True)
+class GoldQuery:
+    """A gold query that finds something.
+
+    Attributes
+    ----------
+    order
+        What it sorts its rows by, for each row; None without an order.
+    """
+
+    text: str
+    outcome: QueryOutcome
+    order: Sequence[Hashable] | None = None
+
+
+@dataclass(frozen=True)
+class GoldFound:
+    """What the gold queries of a question find.
+
+    Attributes
+    ----------
+    stale
+        Why none of them finds anything; None if one does, or there is none.
+    failed
+        A sentence on each query that is left out, and on each whose walk isn't known.
+    """
+
+    queries: tuple[GoldQuery, ...] = ()
+    stale: str | None = None
+    failed: tuple[str, ...] = ()
+
+
+#: What says in words which change of a query makes its result that of gold; None if it finds none.
+FindsCause = Callable[[Question, GoldFound, GraphQuery, QueryOutcome], str | None]
+
+
+def gold_found(question: Question, runner: Runs) -> GoldFound:
+    """Run the gold queries of a question."""
+    found, failed = [], []
+    for place, text in enumerate(question.gold_cypher):
+        text, _ = cleaned(text)
+        outcome = runner.run(text)
+        which = "the gold query" if len(question.gold_cypher) == 1 else f"gold query {place + 1}"
+        if not outcome.executable:
+            failed.append(f"{which} doesn't run: {why_not_run(outcome)}")
+        elif not outcome.rows:
+            failed.append(f"{which} finds nothing in the graph")
+        else:
+            if outcome.edges is None:
+                failed.append(f"{which}: {NO_WALK}{outcome.untraced}")
+            found.append(_with_order(text, outcome, runner))
+    stale = "; ".join(failed) if question.gold_cypher and not found else None
+    return GoldFound(tuple(found), stale, tuple(failed))
+
+
+def with_gold(question: Question, found: GoldFound) -> Question:
+    """Return a question with the gold paths that its queries find, or with the reason why it is stale.
+
+    Paths that were written by a person stay, and are all that counts. Those of an earlier call are replaced.
+    """
+    own = [path for path in question.paths if not (path.id or "").startswith(GOLD)]
+    if not question.gold_cypher:
+        return question
+    paths = [] if own else [path for each in enumerate(found.queries) if (path := _path(*each, found)) is not None]
+    return question.model_copy(update={"paths": (*own, *paths), "stale": found.stale})
+
+
+def _path(place: int, query: GoldQuery, found: GoldFound) -> GoldPath | None:
+    if not query.outcome.edges:
+        return None
+    several = len(found.queries) > 1
+    steps = tuple(Step(source=one[0], relation=one[1], target=one[2]) for one in query.outcome.edges)
+    name = f"{GOLD}-{place + 1}" if several else GOLD
+    return GoldPath(id=name, group=GOLD if several else None, steps=steps, ordered=False)
+
+
+def with_walk(
+    answer: Answer, question: Question, gold: GoldFound, runner: Runs, cause: FindsCause | None = None
+) -> Answer:
+    """Return a record with the walk of its queries and with its result compared; one without queries is unchanged.
+
+    Parameters
+    ----------
+    cause
+        Says which change makes the result right.
+    """
+    if answer.queries is None or answer.error is not None:
+        return answer.model_copy(update={"compared_result": None})
+    outcomes = [runner.run(cleaned(query.cypher)[0], query.parameters) for query in answer.queries]
+    ran = [(query, one) for query, one in zip(answer.queries, outcomes, strict=True) if one.executable]
+    if not ran:
+        why = why_not_run(outcomes[-1]) if outcomes else NOTHING_WRITTEN
+        told = _closest(gold, ())
+        compared = ComparedResult(executable=False, same=False if gold.queries else None, gold_nodes=told, reason=why)
+        if cause is not None and gold.queries and outcomes:
+            compared = compared.model_copy(update={"cause": cause(question, gold, answer.queries[-1], outcomes[-1])})
+        return answer.model_copy(update={"traversal": (), "ordered": False, "compared_result": compared})
+    untraced = next((one.untraced for _, one in ran if one.edges is None), None)
+    query, result = ran[-1]
+    same, undecided = _same(gold, result)
+    nodes = None if untraced else tuple(dict.fromkeys(node for _, one in ran for node in one.nodes or ()))
+    compared = ComparedResult(
+        executable=True,
+        same=same,
+        nodes=nodes,
+        gold_nodes=_closest(gold, nodes or ()),
+        reason=untraced or undecided,
+        cause=cause(question, gold, query, result) if cause is not None and same is False else None,
+    )
+    doubts = [one for one in answer.doubts if not one.startswith(NO_WALK)]
+    changes: dict[str, Any] = {"compared_result": compared, "ordered": False}
+    if untraced is not None:
+        changes |= {"traversal": None, "doubts": (*doubts, f"{NO_WALK}{untraced}"[:1000])}
+    else:
+        edges = dict.fromkeys(edge for _, one in ran for edge in one.edges or ())
+        steps = tuple(TraversalStep(source=one[0], relation=one[1], target=one[2]) for one in edges)
+        changes |= {"traversal": steps, "doubts": tuple(doubts)}
+    return answer.model_copy(update=changes)
+
+
+def why_not_run(outcome: QueryOutcome) -> str:
+    """Return why a query didn't run, in words."""
+    return f"refused: {outcome.refused}" if outcome.refused is not None else outcome.error or "it failed"
+
+
+def _same(gold: GoldFound, result: QueryOutcome) -> tuple[bool | None, str | None]:
+    """Return whether a result is that of a gold query; None with the reason if that can't be told."""
+    if not gold.queries:
+        return None, gold.stale
+    undecided = None
+    for one in gold.queries:
+        if one.outcome.truncated or result.truncated:
+            undecided = f"a result of more than {counted(len(result.rows), 'row')} isn't compared"
+            continue
+        same = same_result(one.outcome.rows, result.rows, one.order)
+        if same:
+            return True, None
+        if same is None:
+            undecided = "the columns of the results are too much alike to be compared"
+    return (False, None) if undecided is None else (None, undecided)
+
+
+def _closest(gold: GoldFound, nodes: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the nodes of the gold query that are closest to those of a record; None if none is known."""
+    known = [{*one.outcome.nodes} for one in gold.queries if one.outcome.nodes is not None]
+    given = {*nodes}
+    if not known:
+        return None
+    best = max(known, key=lambda one: len(one & given) / len(one | given) if one | given else 1.0)
+    return tuple(sorted(best))
+
+
+# The order of gold ---------------------------------------------------------------------------------------------------
+
+
+def _with_order(text: str, outcome: QueryOutcome, runner: Runs) -> GoldQuery:
+    """Return a gold query with what it sorts its rows by.
+
+    What isn't among its columns is asked for beside them. Where that can't be, each row has a place of its own.
+    """
+    if not outcome.ordered:
+        return GoldQuery(text, outcome)
+    places: Sequence[Hashable] = range(len(outcome.rows))
+    try:
+        query = parsed(text)
+    except CypherSyntaxError:
+        return GoldQuery(text, outcome, places)
+    columns = _columns_of_order(query)
+    if columns is not None:
+        return GoldQuery(text, outcome, [tuple(repr(row[place]) for place in columns) for row in outcome.rows])
+    projection = query.clauses[-1].projection
+    if projection is None or projection.distinct_span or projection.star_span or projection.aggregates:
+        return GoldQuery(text, outcome, places)
+    keys = [f"gk_order_{place}" for place in range(len(projection.order))]
+    end = projection.body_span[1]
+    terms = zip(projection.order, keys, strict=True)
+    added = "".join(f", {query.at(sort.expression.span)} AS {key}" for sort, key in terms)
+    keyed = runner.run(query.replaced(((end, end), added)))
+    width = len(outcome.columns)
+    if not keyed.executable or keyed.truncated or [row[:width] for row in keyed.rows] != [*outcome.rows]:
+        return GoldQuery(text, outcome, places)
+    return GoldQuery(text, outcome, [tuple(map(repr, row[width:])) for row in keyed.rows])
+
+
+def _columns_of_order(query: ParsedQuery) -> list[int] | None:
+    """Return the columns that a query sorts its rows by; None if it sorts them by something else."""
+    projection = query.clauses[-1].projection
+    if projection is None:
+        return None
+    texts: dict[str, int] = {}
+    for place, item in enumerate(projection.items):
+        texts.setdefault(item.name, place)
+        texts.setdefault(query.at(item.expression.span), place)
+    found = [texts.get(query.at(sort.expression.span)) for sort in projection.order]
+    return None if None in found else [place for place in found if place is not None]
+
+
+# Runs ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class WalkedRun:
+    """The records of a run with the walks of their queries, and counts for a person.
+
+    Attributes
+    ----------
+    executable, same, untraced, refused
+        Records with a query that ran, with gold's result, with a walk that isn't known, and with a query that would do
+        more than read.
+    queries
+        Records that log queries.
+    causes
+        How often each cause was found.
+    """
+
+    name: str
+    answers: list[Answer] = field(default_factory=list)
+    queries: int = 0
+    executable: int = 0
+    same: int = 0
+    compared: int = 0
+    untraced: int = 0
+    causes: dict[str, int] = field(default_factory=dict)
+
+    def add(self, answer: Answer) -> None:
+        """Add a record, and count what came of it."""
+        self.answers.append(answer)
+        if (found := answer.compared_result) is not None:
+            self.queries += 1
+            self.executable += found.executable
+            self.compared += found.same is not None
+            self.same += bool(found.same)
+            self.untraced += found.executable and found.nodes is None
+            if found.cause:
+                self.causes[found.cause] = self.causes.get(found.cause, 0) + 1
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The counts, for JSON."""
+        counts = ("queries", "executable", "same", "compared", "untraced", "causes")
+        return {"records": len(self.answers), **{name: getattr(self, name) for name in counts}}
+
+    @property
+    def sentence(self) -> str:
+        """The counts in words."""
+        if not self.queries:
+            return f"{self.name}: no record logs queries; its walks stay as they are"
+        parts = [
+            f"{self.executable} of {counted(self.queries, 'record')} with a query that runs",
+            f"{self.same} of {self.compared} with the result of gold",
+        ]
+        parts += [f"{self.untraced} whose walk isn't known"] if self.untraced else []
+        return f"{self.name}: {', '.join(parts)}"
