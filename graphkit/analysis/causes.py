@@ -324,7 +324,7 @@ class _Words:
         verb, place = ("broke at", f"step {broken.step + 1}") if self._steps else ("misses", self._whole_edge())
         if len(self._case.gold) > 1:
             place += f" of {path_in_words(self._case, self._gold, self._room)}"
-        told = f"; {how}" if how and kind not in ("another edge", "unknown") else ""
+        told = f"; {how}" if how and kind not in ("another edge", "unknown", "query") else ""
         nothing = "" if self._case.walked else NO_EDGE
         sentence = f"{nothing}{verb} {place}: {why}{told}"
         remedies = " ".join(filter(None, (remedy, self._no_walk())))
@@ -408,6 +408,10 @@ class _Words:
 
     def _unknown(self) -> tuple[CauseKind, str, str]:
         how = self._how()
+        compared = self._case.answer.compared_result if self._case.answer is not None else None
+        if compared is not None:
+            though = ", though its result is that of gold" if compared.same else ""
+            return "query", f"the query does not match it{though}", "Compare the query with that of gold."
         why = "why is not known, since the record logs no retrieved chunks"
         return "unknown", f"{how}; {why}" if how else why, "Log the retrieved chunks: they tell more of the cause."
 

@@ -180,6 +180,8 @@ class Recorder:
                 record["error_type"] = logged.error_type
         traced = {name: getattr(logged, own) for name, own in _TRACED.items()}
         record |= {name: one for name, one in traced.items() if one is not None and len(one) <= LONGEST_NAME}
+        if logged.queries is not None:
+            record["queries"] = logged.queries
         if logged.tool_calls is not None:
             record["tool_calls"] = [self._tool_call(call, logged.where) for call in logged.tool_calls]
         if logged.seeds is not None:

@@ -140,6 +140,8 @@ class LoggedAnswer:
         The tools that were called, in order.
     seeds
         The nodes that the question was linked to, best first, with their mentions as texts.
+    queries
+        The Cypher queries that the system wrote, in order, with their fields in a record.
     trace, span, response
         The ids of the trace and of the outermost span of the answer, and of the model's response.
     notes
@@ -182,6 +184,7 @@ class LoggedAnswer:
     folders: list[str] = field(default_factory=list)
     tool_calls: list[LoggedToolCall] | None = None
     seeds: list[LoggedChunk] | None = None
+    queries: list[dict[str, Any]] | None = None
     answer: str | None = None
     citations: list[str] | None = None
     latency_ms: float | None = None

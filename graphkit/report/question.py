@@ -10,7 +10,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.seen import gold_ids
 from graphkit.measures.tools import first_lack
 from graphkit.records.commits import Version
-from graphkit.records.structs import AnswerStruct, ChunkStruct
+from graphkit.records.structs import AnswerStruct, ChunkStruct, GraphQueryStruct
 from graphkit.report.commits_view import Commits, incoherent_pairs
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
 from graphkit.report.map_view import edge_statuses, map_of
@@ -90,6 +90,8 @@ def detail(
         shown["spent"] = spent
     if (calls := _calls(case)) is not None:
         shown["calls"] = calls
+    if question.gold_cypher or (answer is not None and answer.queries is not None):
+        shown["queries"] = _queries(case)
     return shown, [flag for flag in FLAGS if held[flag]], found, required
 
 
@@ -151,6 +153,26 @@ def _calls(case: Case) -> dict[str, Any] | None:
         **listing("expected", case.question.expected_tool_calls, CALLS, lambda one: _called(one.name, one.arguments)),
         "lack": None if lack is None else visible_text(str(lack), ARGUMENTS),
     }
+
+
+def _queries(case: Case) -> dict[str, Any]:
+    """Return the queries of gold and of the record, and what came of running them."""
+    answer = case.answer
+    compared = answer.compared_result if answer is not None else None
+    written = (answer.queries if answer is not None else None) or ()
+    return {
+        **listing("gold", case.question.gold_cypher, CALLS, lambda one: visible_text(one, ANSWER_TEXT)),
+        **listing("written", written, CALLS, _written),
+        "logged": answer is not None and answer.queries is not None,
+        "ran": None if compared is None else compared.executable,
+        "same": None if compared is None else compared.same,
+        "reason": optional_text(compared.reason, RESULT) if compared is not None else None,
+        "cause": optional_text(compared.cause, RESULT) if compared is not None else None,
+    }
+
+
+def _written(query: GraphQueryStruct) -> list[str | None]:
+    return [visible_text(query.cypher, ANSWER_TEXT), optional_text(query.error, RESULT)]
 
 
 def _called(name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.plugins.logs.graph_values import Gathered
+from graphkit.plugins.logs.graph_values import Gathered, query_record
 from graphkit.plugins.logs.logged_rankings import Ranking
 from graphkit.plugins.logs.reprs import printed
 from graphkit.plugins.logs.triples import JOINED_EDGES, SplitText, edges_in, facts_in, relations_in, split_own_preambles
@@ -108,19 +107,17 @@ def rows_in(content: str) -> tuple[str | None, list[Any] | None]:
     return text(asked.removeprefix(CYPHER).strip()) if below else None, rows if isinstance(rows, list) else None
 
 
-def content_of_rows(
-    rows: list[Any], query: str | None, options: ReadOptions, unread: Counter[str] | None = None
-) -> LoggedAnswer:
+def content_of_rows(rows: list[Any], query: str | None, options: ReadOptions) -> LoggedAnswer:
     """Return the content of the rows of a query: retrieved names, edges, and doubts about them."""
     gathered, found = Gathered(options, query=query, asked=True), LoggedAnswer("")
+    if query:
+        gathered.queries.append(query_record(query, rows))
     for row in rows:
         if isinstance(row, Mapping):
             gathered.row(row)
         else:
             gathered.nameless()
     gathered.add_to(found)
-    if unread is not None and query and not gathered.query_used:
-        unread["the Cypher of rows"] += 1
     if found.retrieved and found.values:
         last = found.retrieved[-1]
         last.values = (*last.values, *found.values)

@@ -44,6 +44,25 @@ UNREAD_EDGES = "edges in a form that isn't known: write them as objects of sourc
 _DEPTH, _MOST_VALUES = 4, 1000
 
 
+def query_record(cypher: str, rows: Any = None, error: str | None = None, parameters: Any = None) -> dict[str, Any]:
+    """Return a query as a record holds it; rows that aren't lists or objects of plain values are left out."""
+    found: dict[str, Any] = {"cypher": cypher}
+    if isinstance(parameters, dict) and parameters:
+        found["parameters"] = {str(name): one for name, one in parameters.items()}
+    if isinstance(rows, list) and all(isinstance(row, dict | list) and _is_plain(row) for row in rows):
+        found["rows"] = rows
+    return found | ({} if error is None else {"error": error})
+
+
+def _is_plain(value: Any, depth: int = 20) -> bool:
+    """Return whether a value is JSON."""
+    if isinstance(value, dict):
+        return depth > 0 and all(isinstance(name, str) and _is_plain(one, depth - 1) for name, one in value.items())
+    if isinstance(value, list):
+        return depth > 0 and all(_is_plain(one, depth - 1) for one in value)
+    return value is None or isinstance(value, str | int | float | bool)
+
+
 @dataclass(slots=True)
 class Gathered:
     """The chunks and edges that were gathered for one answer.
@@ -80,6 +99,7 @@ class Gathered:
     null_columns: set[str] = field(default_factory=set)
     notes: dict[str, None] = field(default_factory=dict)
     rows: list[Mapping[str, Any]] = field(default_factory=list)
+    queries: list[dict[str, Any]] = field(default_factory=list)  # the Cypher that was asked, with its rows
 
     def note(self, words: str) -> None:
         """Note a doubt, once."""
@@ -112,6 +132,8 @@ class Gathered:
     def add_to(self, answer: LoggedAnswer) -> None:
         """Add the gathered items to an answer."""
         answer.symbols = True
+        if self.queries:
+            answer.queries = [*(answer.queries or ()), *self.queries]
         everything = distinct([*(edge for path in self.paths for edge in path), *self.edges])
         if not self.options.chunks_only:
             self.ranking.beside(everything)

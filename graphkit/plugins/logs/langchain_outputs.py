@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.plugins.logs.conversations import conversation
 from graphkit.plugins.logs.graph_columns import SCORES, TEXTS, chunk_of
-from graphkit.plugins.logs.graph_values import Gathered
+from graphkit.plugins.logs.graph_values import Gathered, query_record
 from graphkit.plugins.logs.model_messages import (
     CUT,
     Message,
@@ -337,7 +337,11 @@ def _add_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
     given = output.get(_STEPS)
     steps = [step for step in given if isinstance(step, dict)] if isinstance(given, list) else []
     for step in steps:
-        gathered.query = text(step.get("query")) or gathered.query
+        if (query := text(step.get("query"))) is not None:
+            gathered.query = query
+            gathered.queries.append(query_record(query))
+        if gathered.queries and "context" in step:
+            gathered.queries[-1] = query_record(gathered.queries[-1]["cypher"], step["context"])
         take(step.get("context"))
     take(_rows(output))
 

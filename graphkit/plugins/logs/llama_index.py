@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.plugins.logs.documents import CYPHER, Document, content_of_rows, ranked_documents, rows_in
+from graphkit.plugins.logs.graph_values import query_record
 from graphkit.plugins.logs.llama_index_events import is_event, without_events
 from graphkit.plugins.logs.logged_rankings import distinct
 from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, json_within
@@ -240,6 +241,8 @@ def _read_nodes(
     elif edges is not None:
         # Edges that are there and can't be read are no traversal of nothing.
         logged.traversal = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
+    if queries := [query for one in read if one.rows is not None for query in one.rows.queries or ()]:
+        logged.queries = [*(logged.queries or ()), *queries]
     chunks = ranking.chunks(by_score=True)
     asked = any(one.rows is not None and one.rows.retrieved is not None for one in read)
     only_rows = not (chunks or asked) and logged.traversal is None and any(one.chunk is None for one in read)
@@ -304,9 +307,10 @@ def _rows(
     response = metadata.get("response", rows)
     if response is None:
         notes.add(_ROWS_AS_TEXT)
-        return LoggedAnswer("")
+        asked = text(metadata.get("query")) or query
+        return LoggedAnswer("", queries=[query_record(asked)] if asked else None)
     found = response if isinstance(response, list) else [response]
-    from_rows = content_of_rows(found, text(metadata.get("query")) or query, options, unread)
+    from_rows = content_of_rows(found, text(metadata.get("query")) or query, options)
     if not found and options.columns is not None and from_rows.traversal is None:
         from_rows.traversal = []
     return from_rows

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphkit.plugins.logs.graph_columns import EDGES, SCORES, chunk_of
-from graphkit.plugins.logs.graph_values import Gathered, InOrder
+from graphkit.plugins.logs.graph_values import Gathered, InOrder, query_record
 from graphkit.plugins.logs.payloads import count_unread, each_unwrapped, holds, json_within
 from graphkit.plugins.logs.reprs import Described, ReprError, parse_fields, parse_repr
 from graphkit.readers.graph_names import (
@@ -22,7 +22,7 @@ from graphkit.readers.graph_names import (
     name_of,
     plain,
 )
-from graphkit.readers.json_values import identifier, number, text
+from graphkit.readers.json_values import identifier, number, object_of, text
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 
 #: The key under which graphkit's formatter keeps the whole record of an item's metadata.
@@ -181,6 +181,10 @@ def _add_payload(
             return None
     metadata = result.get("metadata") or {}
     gathered = Gathered(options, query=text(metadata.get("cypher")), asked=True)
+    if gathered.query:
+        beside = [object_of(one.get("metadata")).get(RECORD) for one in result.get("items") or ()]
+        rows = result.get("records", beside if all(beside) else None)
+        gathered.queries.append(query_record(gathered.query, rows, text(metadata.get("error"))))
     gathered.metadata(metadata)
     count_unread(result, {"items", "records", "metadata"} | names, unread, prefix)
     # Which class searched, as the library and graphkit's recorder write it, says nothing of a question.
@@ -205,8 +209,6 @@ def _add_payload(
         answer.seeds = _vector_hits(gathered.rows)
     elif by_cypher and not (result.get("items") or result.get("records")):
         answer.seeds = []
-    if gathered.query and not gathered.query_used:
-        unread[f"{prefix}metadata.cypher"] += 1
     return gathered
 
 

@@ -228,7 +228,7 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str], held: st
             query, rows = rows_in(content)
             if rows is None:
                 doubts.add(ROWS_AS_TEXT)
-            from_rows = content_of_rows(rows or [], query, ReadOptions(), unread)
+            from_rows = content_of_rows(rows or [], query, ReadOptions())
             yield Document(None, SplitText(None), score, from_rows.retrieved is not None, rows=from_rows)
             continue
         if name is None:

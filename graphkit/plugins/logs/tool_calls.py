@@ -16,6 +16,7 @@ from typing import Any
 from graphkit.plugins.logs.call_values import MOST_NAMES, are_errors, content_text, found_in, names_in, values_in
 from graphkit.plugins.logs.documents import content_of_rows
 from graphkit.plugins.logs.graph_results import graph_of_result
+from graphkit.plugins.logs.graph_values import query_record
 from graphkit.plugins.logs.logged_rankings import distinct, ends
 from graphkit.plugins.logs.payloads import json_within, plain_key
 from graphkit.plugins.logs.shell_commands import ShellReading, read_shell
@@ -242,6 +243,7 @@ class Trail:
         answer.retrieved = self.retrieved()
         if self.calls or tools:
             answer.tool_calls = self.calls
+            answer.queries = [query for call in self.calls if (query := _query_record(call)) is not None] or None
             self._fail_without_result()
             self._place_shells()
             opened = [self._opened(index) for index in range(len(self.calls))]
@@ -332,6 +334,16 @@ class Trail:
 def _query_of(call: LoggedToolCall) -> str | None:
     """Return the Cypher among a call's arguments."""
     return next((one for one in call.arguments.values() if isinstance(one, str) and _CYPHER.search(one)), None)
+
+
+def _query_record(call: LoggedToolCall) -> dict[str, Any] | None:
+    """Return the query of a call of a tool for Cypher, such as those of servers of MCP; None of any other call."""
+    query = _query_of(call)
+    if query is None or "cypher" not in plain_key(call.name) + "".join(map(plain_key, call.arguments)):
+        return None
+    given = next((call.arguments[name] for name in ("params", "parameters") if name in call.arguments), None)
+    rows = json_within(call.result) if call.result is not None and not call.failed else None
+    return query_record(query, rows, call.result if call.failed else None, json_within(given))
 
 
 def _touches(edge: LoggedEdge, name: str) -> bool:

@@ -146,6 +146,20 @@ const codeSection = ({ data, detail, code: found }) => {
   ];
 };
 
+/** The queries of the record and of gold, and what came of running them. @param {any} queries */
+const querySection = (queries) => {
+  if (!queries) return null;
+  const code = (/** @type {string} */ text) => el("pre", { class: "chunk", tabindex: 0 }, text);
+  const came = queries.ran === null ? "graphkit cypher has not run them" : !queries.ran ? "did not run"
+    : queries.same === null ? "ran; its result is not compared" : queries.same ? "ran; its result is that of gold" : "ran; its result is not that of gold";
+  return fold("queries", counted(queries.written.length + queries.more_written, "query", "queries"),
+    queries.logged ? el("p", { class: "note", id: "ran" }, came, queries.reason === null ? null : [": ", plain(queries.reason)]) : el("p", { class: "dim" }, "The record logs no query."),
+    queries.cause === null ? null : el("p", { class: "note", id: "query-cause" }, plain(queries.cause)),
+    queries.written.map((/** @type {any} */ [text, error]) => [code(text), error ? el("p", { class: "dim" }, plain(error)) : null]),
+    queries.more_written ? el("p", { class: "dim" }, `and ${queries.more_written} more`) : null,
+    queries.gold.length ? [el("p", { class: "dim" }, "Gold:"), queries.gold.map(code)] : null);
+};
+
 /** @param {any} calls */
 const callSection = (calls) => {
   if (!calls) return null;
@@ -243,7 +257,7 @@ export const sectionsOf = (at) => {
     answers(at),
     codeSection(at),
     judgedSection(at.detail, at.verdicts),
-    el("div", { class: "spine" }, el("div", { class: "folds" }, withMap(at, known("off")), known("remedies"), known("others"), chunks(at), commitsOf(at.detail, known("commits")), callSection(at.detail.calls), values(at),
+    el("div", { class: "spine" }, el("div", { class: "folds" }, withMap(at, known("off")), known("remedies"), known("others"), chunks(at), commitsOf(at.detail, known("commits")), callSection(at.detail.calls), querySection(at.detail.queries), values(at),
       difference(at), happened(at), known("commands"))),
   ];
 };

@@ -1,0 +1,243 @@
+"""Queries become walks: the seven questions of the shared data, and what their table says, from record to why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from graphkit.measures.case import Case
+from graphkit.plugins.cypher.outcomes import QueryOutcome
+from graphkit.plugins.cypher.query_walks import GoldFound, gold_found, with_gold, with_walk
+from graphkit.records.models import Answer, GraphQuery, Question
+from graphkit.records.structs import AnswerStruct, QuestionStruct, struct_of
+from graphkit.report.question import detail
+from tests.helpers.cli import inside
+
+ARTIFACTS = {
+    "web:cart.ts": "File",
+    "web:login.ts": "File",
+    "api:orders.py": "File",
+    "api:users.py": "File",
+    "db:orders.sql": "Table",
+    "db:users.sql": "Table",
+}
+EDGES = [
+    ("web:cart.ts", "CALLS", "api:orders.py"),
+    ("web:login.ts", "CALLS", "api:users.py"),
+    ("api:orders.py", "WRITES", "db:orders.sql"),
+    ("api:orders.py", "READS", "db:users.sql"),
+    ("api:users.py", "READS", "db:users.sql"),
+]
+#: Gold and generated queries, and by the graph above: executable, same result, PSJS, edges recalled.
+#: k1 walks CALLS the other way; k2 has a relation too many; k3 counts another file's callers, and both are one;
+#: k4 has no direction, so all four files are found by the same two edges; k5 names a label that nothing has;
+#: k6 isn't Cypher; k7 would write.
+TABLE = {
+    "k1": (
+        "MATCH (a:File {id: 'web:cart.ts'})-[:CALLS]->(b:File)-[:READS|WRITES]->(t:Table) RETURN t.id AS t ORDER BY t",
+        "MATCH (a:File {id: 'web:cart.ts'})<-[:CALLS]-(b:File)-[:READS|WRITES]->(t:Table) RETURN t.id AS t ORDER BY t",
+        (1.0, 0.0, 0.0, 0.0),
+    ),
+    "k2": (
+        "MATCH (f:File)-[:READS]->(:Table {id: 'db:users.sql'}) RETURN f.id",
+        "MATCH (f:File)-[:READS|WRITES]->(:Table {id: 'db:users.sql'}) RETURN f.id AS file",
+        (1.0, 1.0, 1.0, 1.0),
+    ),
+    "k3": (
+        "MATCH (f:File)-[:CALLS]->(:File {id: 'api:users.py'}) RETURN count(f) AS n",
+        "MATCH (f:File)-[:CALLS]->(:File {id: 'api:orders.py'}) RETURN count(f) AS n",
+        (1.0, 1.0, 0.0, 0.0),
+    ),
+    "k4": (
+        "MATCH (f:File)-[:CALLS]->(:File) RETURN DISTINCT f.id",
+        "MATCH (f:File)-[:CALLS]-(:File) RETURN DISTINCT f.id",
+        (1.0, 0.0, 1.0, 1.0),
+    ),
+    "k5": (
+        "MATCH (:File {id: 'web:login.ts'})-[:CALLS]->(g:File) RETURN g.id",
+        "MATCH (:Module {id: 'web:login.ts'})-[:CALLS]->(g) RETURN g.id",
+        (1.0, 0.0, 0.0, 0.0),
+    ),
+    "k6": (
+        "MATCH (:File)-[:WRITES]->(t:Table) RETURN t.id",
+        "MATCH (:File)-[:WRITES]->(t:Table RETURN t.id",
+        (0.0, 0.0, 0.0, 0.0),
+    ),
+    "k7": (
+        "MATCH (f:File)-[:WRITES]->(:Table) RETURN f.id",
+        "MATCH (n) DETACH DELETE n",
+        (0.0, 0.0, 0.0, 0.0),
+    ),
+}
+MEASURES = ("Executable", "ResultAccuracy", "PSJS", "EdgeRecall")
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> None:
+    """Write rows as JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """A dataset of the table, with its run."""
+    folder = tmp_path / "asked"
+    write(
+        folder / "artifacts.jsonl",
+        [{"id": one, "repo": one.split(":")[0], "kind": ARTIFACTS[one]} for one in ARTIFACTS],
+    )
+    write(folder / "edges.jsonl", [dict(zip(("source", "relation", "target"), edge, strict=True)) for edge in EDGES])
+    write(
+        folder / "questions.jsonl", [{"id": one, "question": f"{one}?", "gold_cypher": TABLE[one][0]} for one in TABLE]
+    )
+    run = [{"run": "r", "question_id": one, "answer": "x", "queries": [{"cypher": TABLE[one][1]}]} for one in TABLE]
+    write(folder / "runs" / "r.jsonl", run)
+    return folder
+
+
+@pytest.mark.slow("it starts two databases")
+def test_table_from_record_to_why(asked: Path, tmp_path: Path) -> None:
+    """The walks of seven queries give the table's values by both engines; why and the page say what came of them."""
+    out = tmp_path / "walked"
+
+    def ask(*words: object) -> str:
+        return inside(*words, cwd=tmp_path, env={"GRAPHKIT_HOME": str(tmp_path / "home")}, code=0).out
+
+    made = ask("cypher", asked, "-o", out, "--json")
+    assert json.loads(made)["runs"]["r"]["executable"] == 5
+    options = [word for name in MEASURES for word in ("-m", name)]
+    for engine in ("python", "cypher"):
+        results = tmp_path / f"{engine}.jsonl"
+        ask("evaluate", out, *options, "--engine", engine, "-o", results)
+        found: dict[str, dict[str, float]] = {}
+        for line in results.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            found.setdefault(row["question"], {})[row["measure"]] = row["value"]
+        assert {one: tuple(found[one][name] for name in MEASURES) for one in TABLE} == {
+            one: values for one, (_, _, values) in TABLE.items()
+        }
+    run = out / "runs" / "r.jsonl"
+    for where in (("r",), (run,)):
+        assert "its query did not run: `refused: it would write" in ask("why", *where, "k7")
+        assert "the result of its query is not that of gold" in ask("why", *where, "k4")
+        assert "though its result is that of gold" in ask("why", *where, "k3")
+    assert "right answers by a wrong path: r k3" in ask("evaluate", out, "--no-store")
+    # Nothing of a record or a question is lost, and a second walk of the result gives the same files.
+    again = tmp_path / "again"
+    ask("cypher", out, "-o", again)
+    assert (again / "questions.jsonl").read_bytes() == (out / "questions.jsonl").read_bytes()
+    assert (again / "runs" / "r.jsonl").read_bytes() == run.read_bytes()
+
+
+class Scripted:
+    """A graph that answers by a table: the rules of a record with several queries need no database."""
+
+    def __init__(self, outcomes: Mapping[str, QueryOutcome]) -> None:
+        self.outcomes = outcomes
+
+    def run(self, text: str, parameters: Mapping[str, object] | None = None) -> QueryOutcome:
+        """Return the outcome of a text."""
+        return self.outcomes[text]
+
+
+FOUND = QueryOutcome(True, columns=("n",), rows=(("a",),), nodes=("a", "b"), edges=(("a", "R", "b"),))
+OTHER = QueryOutcome(True, columns=("n",), rows=(("c",),), nodes=("c", "d"), edges=(("c", "R", "d"),))
+WRONG = QueryOutcome(False, error="it isn't Cypher")
+EMPTY = QueryOutcome(True, columns=("n",), nodes=(), edges=())
+BLIND = QueryOutcome(True, columns=("n",), rows=(("a",),), untraced="a procedure binds them")
+GRAPH = Scripted({"found": FOUND, "other": OTHER, "wrong": WRONG, "empty": EMPTY, "blind": BLIND})
+
+
+def walked(*queries: str, gold: tuple[str, ...] = ("found",)) -> Answer:
+    """Return a record with some queries, walked."""
+    question = Question(id="q", question="?", gold_cypher=gold)
+    answer = Answer(run="r", question_id="q", queries=tuple(GraphQuery(cypher=one) for one in queries))
+    return with_walk(answer, question, gold_found(question, GRAPH), GRAPH)
+
+
+def edges(answer: Answer) -> list[tuple[str, str | None, str]] | None:
+    """Return the traversal as triples."""
+    if answer.traversal is None:
+        return None
+    return [(step.source, step.relation, step.target) for step in answer.traversal]
+
+
+def test_last_query_that_runs_gives_the_result() -> None:
+    """After an error the system asks again: the last that runs counts, and the walk that of all that run, in order."""
+    answer = walked("other", "found", "wrong")
+    assert answer.compared_result is not None
+    assert (answer.compared_result.executable, answer.compared_result.same) == (True, True)
+    assert edges(answer) == [("c", "R", "d"), ("a", "R", "b")]
+    assert answer.compared_result.nodes == ("c", "d", "a", "b")
+    assert walked("found", "other").compared_result.same is False  # type: ignore[union-attr]
+
+
+def test_no_query_that_runs_is_an_empty_walk() -> None:
+    """Invalid queries walk nothing, and so does a record that says that the system wrote none; one without queries is
+    as it was.
+    """
+    for answer, reason in ((walked("wrong"), "it isn't Cypher"), (walked(), "the system wrote no query")):
+        assert edges(answer) == []
+        assert answer.compared_result is not None
+        assert (answer.compared_result.executable, answer.compared_result.reason) == (False, reason)
+    silent = Answer(run="r", question_id="q")
+    assert with_walk(silent, Question(id="q", question="?"), GoldFound(), GRAPH) == silent
+
+
+def test_page_shows_queries() -> None:
+    """The details of a question hold its queries, those of gold, and what came of them."""
+    question = struct_of(QuestionStruct, Question(id="q", question="?", gold_cypher=("found",)))
+    shown = detail(Case(question, struct_of(AnswerStruct, walked("wrong", "other"))), [])[0]["queries"]
+    assert shown["gold"] == ["found"]
+    assert shown["written"] == [["wrong", None], ["other", None]]
+    assert (shown["logged"], shown["ran"], shown["same"], shown["reason"]) == (True, True, False, None)
+    silent = struct_of(QuestionStruct, Question(id="q", question="?"))
+    assert "queries" not in detail(Case(silent, AnswerStruct("r", "q")), [])[0]
+
+
+def test_untraced_walk_is_unknown() -> None:
+    """A query whose walk can't be told leaves the traversal unknown, with the reason as a doubt; its result counts."""
+    answer = walked("blind")
+    assert edges(answer) is None
+    assert answer.compared_result is not None
+    assert (answer.compared_result.same, answer.compared_result.nodes) == (True, None)
+    assert answer.doubts == ("the walk of a query isn't known: a procedure binds them",)
+    assert with_walk(answer, Question(id="q", question="?"), GoldFound(), GRAPH).doubts == answer.doubts
+
+
+@pytest.mark.parametrize(
+    ("gold", "stale", "groups"),
+    [
+        (("found",), None, [None]),
+        (("found", "other"), None, ["gold_cypher", "gold_cypher"]),
+        (("wrong", "found"), None, [None]),  # an alternative that fails is left out
+        (("empty",), "the gold query finds nothing in the graph", []),
+        (("wrong", "empty"), "gold query 1 doesn't run: it isn't Cypher; gold query 2 finds nothing in the graph", []),
+        (("blind",), None, []),  # its result counts, and it has no path
+    ],
+)
+def test_gold_queries_become_paths(gold: tuple[str, ...], stale: str | None, groups: list[str | None]) -> None:
+    """Each gold query that finds something is a path; alternatives share a group; without any the question is stale."""
+    question = Question(id="q", question="?", gold_cypher=gold)
+    made = with_gold(question, gold_found(question, GRAPH))
+    assert made.stale == stale
+    assert [path.group for path in made.paths] == groups
+    assert all(not path.ordered and not step.optional for path in made.paths for step in path.steps)
+    assert with_gold(made, gold_found(made, GRAPH)) == made
+
+
+def test_written_paths_stay() -> None:
+    """Gold paths that a person wrote are all that counts, beside a gold query."""
+    fields = {"id": "q", "question": "?", "gold_cypher": "found", "paths": [{"steps": [["x", "R", "y"]]}]}
+    question = Question.model_validate(fields)
+    assert with_gold(question, gold_found(question, GRAPH)).paths == question.paths
+
+
+def test_closest_alternative_counts() -> None:
+    """Of two gold queries the one that the record's nodes are closest to gives PSJS: other, not found."""
+    compared = walked("other", gold=("found", "other")).compared_result
+    assert compared is not None
+    assert (compared.same, compared.gold_nodes) == (True, ("c", "d"))
