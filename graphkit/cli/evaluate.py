@@ -125,6 +125,10 @@ class ResultOptions:
 class OutputOptions(Protocol):
     """Further files and gates, with their options, by a plug-in (entry points of ``graphkit.options.evaluate``)."""
 
+    def inputs(self, given: InputOptions) -> InputOptions:
+        """Return the runs and their dataset, or what is made of them first."""
+        ...
+
     def files(self) -> Mapping[Path, str]:
         """Return the files, each with the ending that says its form, whatever it is called."""
         ...
@@ -224,6 +228,8 @@ def evaluate(
             what = f"{'--keep' if storing.keep else '--engine cypher'} is for the graph, which holds no part of a run"
             raise InputError(what, where="--where", remedy="Leave out one of the two.")
         results = dataclasses.replace(results, no_store=True)
+    for more in further.values():
+        given = more.inputs(given)
     gates = with_further(gates, further)
     asked = Asked(given, scoring, gates, results, further, storing, logs, reading, executors)
     with shown_progress(asked.title):  # what is imported and read takes a moment

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import option
 from graphkit.errors import InputError
 from graphkit.records.option_values import Bound
+
+if TYPE_CHECKING:
+    from graphkit.cli.evaluate import InputOptions
 
 #: The measure of each place where something forbidden may be.
 LEAKS = {"walk": "WalkViolation", "context": "ContextViolation", "answer": "AnswerViolation"}
@@ -39,6 +43,10 @@ class LeakOptions:
         "it; several with commas.",
         parser=_leaks,
     )
+
+    def inputs(self, given: InputOptions) -> InputOptions:
+        """Return the runs as they are."""
+        return given
 
     def files(self) -> dict[Path, str]:
         """Return no file."""

@@ -12,6 +12,7 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.gate_outcomes import GateOutcome
+    from graphkit.cli.evaluate import InputOptions
     from graphkit.plugins.compare.comparison_plan import ComparisonPlan
     from graphkit.plugins.compare.run_comparisons import RunComparison
     from graphkit.records.option_values import Bound
@@ -27,6 +28,10 @@ class JUnitOptions:
     """JUnit of an evaluation."""
 
     junit: Path | None = JUNIT
+
+    def inputs(self, given: InputOptions) -> InputOptions:
+        """Return the runs as they are."""
+        return given
 
     def files(self) -> dict[Path, str]:
         """Return the file, whose form is that of ``.xml``."""
