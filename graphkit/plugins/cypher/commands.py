@@ -93,4 +93,41 @@ def _show(walked: WalkedDataset) -> None:
         f"{counted(len(walked.gold), 'question')}: {queried} with a gold query that finds something, "
         f"{walked.with_paths} with gold paths of it, {len(walked.stale)} stale"
     )
-    print_line(f"next      {command_text('evaluate', walked.folder)}")
+    print_line(f"next      {command_text('evaluate' if walked.runs else 'check', walked.folder)}")
+
+
+@command(home=True)
+def from_cypher(
+    *,
+    file: Path = argument("FILE", "Read these questions with their queries: JSON, JSON Lines, CSV or Parquet."),
+    graph: GraphOptions,
+    dataset: Path | None = option(
+        "--dataset -d DIR", "Ask the graph of this dataset, and copy its files, with --graph dataset."
+    ),
+    only: str | None = option("--only NAME", "Only the questions that the file says are of the graph NAME."),
+    out: Path = option("--out -o FOLDER", "Write the new dataset into this folder.", required=True),
+    replace: bool = option("--replace", "Replace what was written into the folder before."),
+) -> None:
+    """Make gold paths of questions with Cypher queries.
+
+    The files of CypherBench and of Neo4j's text2cypher sets are such. A question is stale if its query finds nothing.
+    """
+    from graphkit.cli.progress import shown_progress
+    from graphkit.errors import InputError
+    from graphkit.files.assets import located
+    from graphkit.files.dataset import Dataset
+    from graphkit.plugins.cypher.query_gold import gold_from_cypher
+    from graphkit.plugins.cypher.walked_dataset import OWN_GRAPH
+
+    if (dataset is None) is (graph.graph == OWN_GRAPH):
+        what = "the graph of a dataset is asked, or that of a server"
+        raise InputError(what, remedy="Name one by --dataset DIR, or by --graph URI.")
+    source = None if dataset is None else Dataset(located(dataset), questions=False)
+    with (
+        graph.choice().runner(source or out, shown_progress) as runner,
+        shown_progress("running queries") as progress,
+    ):
+        walked = gold_from_cypher(
+            file, runner, out, of_graph=only, replace_folder=replace, source=source, progress=progress
+        )
+    present(partial(_show, walked), walked.figures)

@@ -140,11 +140,12 @@ class WalkedDataset:
 
 
 def walk_dataset(
-    dataset: Path | Dataset,
+    dataset: Path | Dataset | None,
     runs: Sequence[Path],
     runner: QueryRunner,
     out: Path,
     *,
+    questions: Sequence[Question] | None = None,
     problems: Problems | None = None,
     replace_folder: bool = False,
     cause: FindsCause | None = None,
@@ -157,6 +158,10 @@ def walk_dataset(
 
     Parameters
     ----------
+    dataset
+        The dataset whose files are copied; None if there is none, and only ``questions``.
+    questions
+        Other questions than those of the dataset.
     out
         The folder of the new dataset; an empty one, or a new one, unless ``replace_folder``.
 
@@ -167,18 +172,20 @@ def walk_dataset(
     DatabaseError
         The server can't be reached.
     """
-    source = Dataset.of(dataset)
+    source = None if dataset is None else Dataset.of(dataset, questions=questions is None)
     problems = problems if problems is not None else Problems()
     files = [(run, out / "runs" / f"{stem_of(run)}.jsonl") for run in runs]
     check_folder(source, [run for run, _ in files], out, replace_folder=replace_folder)
-    given = [one for _, one in read_records(source.questions_file, Question, problems)]
+    given = [*(questions or ())]
+    if questions is None and source is not None:
+        given = [one for _, one in read_records(source.questions_file, Question, problems)]
     read = [[one for _, one in read_records(run, Answer, problems)] for run, _ in files]
     problems.raise_if_refused()
     gold: dict[str, GoldFound] = {}
-    questions = {}
+    asked: dict[str, Question] = {}
     for one in given:
         gold[one.id] = gold_found(one, runner)
-        questions[one.id] = with_gold(one, gold[one.id])
+        asked[one.id] = with_gold(one, gold[one.id])
         progress("questions", 1)
     by_text = {one.question: one.id for one in given}
     walked = []
@@ -187,27 +194,27 @@ def walk_dataset(
         for answer in answers:
             name = answer.question_id if answer.question_id in gold else by_text.get(answer.question_id, "")
             found = gold.get(name, GoldFound())
-            made.add(with_walk(answer, questions[name], found, runner, cause) if name in gold else answer)
+            made.add(with_walk(answer, asked[name], found, runner, cause) if name in gold else answer)
             progress("records", 1)
         walked.append(made)
     with together():
         out.mkdir(parents=True, exist_ok=True)
         if files:
             (out / "runs").mkdir(exist_ok=True)
-        for path in source.files():
-            if path != source.questions_file:
+        for path in source.files() if source is not None else ():
+            if source is not None and path != source.questions_file:
                 shutil.copyfile(path, out / path.name)
-        write_records(out / "questions.jsonl", questions.values())
+        write_records(out / "questions.jsonl", asked.values())
         for (_, target), one in zip(files, walked, strict=True):
             write_records(target, one.answers)
     return WalkedDataset(out, tuple(target for _, target in files), gold, tuple(walked))
 
 
-def check_folder(source: Dataset, runs: Sequence[Path], out: Path, *, replace_folder: bool = False) -> None:
+def check_folder(source: Dataset | None, runs: Sequence[Path], out: Path, *, replace_folder: bool = False) -> None:
     """Refuse a folder that holds something, or is the dataset's own."""
     if out.exists() and not out.is_dir():
         raise InputError("it is a file, and a folder is written", where=str(out), remedy="Name another folder.")
-    inputs = [source.folder, *(run.parent for run in runs)]
+    inputs = [*(() if source is None else (source.folder,)), *(run.parent for run in runs)]
     if out.is_dir() and any(out.samefile(one) for one in inputs if one.exists()):
         what = "the new dataset would replace the one that is read"
         raise InputError(what, where=str(out), remedy="Name another folder by --out.")

@@ -5,7 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, command, group, open_graph, option, present, print_line, print_problems, say
+from graphkit.cli.base import (
+    ExtendedCommands,
+    as_json,
+    command,
+    group,
+    open_graph,
+    option,
+    present,
+    print_line,
+    print_problems,
+    say,
+)
 from graphkit.cli.options import DATASET_FOLDER
 from graphkit.errors import InputError
 from graphkit.records.words import counted
@@ -18,7 +29,7 @@ if TYPE_CHECKING:
 #: The answers to a proposed change.
 _ANSWERS = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
 
-gold = group("Propose gold, sample questions, follow renames.")
+gold = group("Propose gold, sample questions, follow renames.", ExtendedCommands)
 
 
 @gold.command()
