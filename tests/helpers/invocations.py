@@ -103,6 +103,15 @@ COMMANDS: dict[Words, Command] = {
         more=("--no-store", "--judge", "anthropic", "--model", "m", "--dry-run"),
         writes=("--cache",),
     ),
+    ("cypher",): Command(
+        {"dataset": DATASET, "runs": RUN, "--out": "walked"},
+        folders=("--out",),
+    ),
+    ("gold", "from-cypher"): Command(
+        {"file": "queries.jsonl", "--dataset": DATASET, "--out": "walked"},
+        needs=("--dataset",),
+        folders=("--out",),
+    ),
     ("execute",): Command({"runs": RUN, "--dataset": DATASET}, more=("--no-store", "--unsafe-no-sandbox")),
     ("load-scores",): Command({"files": "scores.jsonl"}, graph=True),
     ("run",): Command(
