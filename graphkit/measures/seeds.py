@@ -91,7 +91,7 @@ def not_linked(case: Case) -> list[dict[str, Any]]:
 
     A path whose first missed edge isn't in the knowledge graph broke for that.
     """
-    case, found = case.sided, []
+    case, found = sided(case), []
     for path in counted_paths(case, boundaries=False) if case.walk_logged else ():
         position, edge = next(iter(path.missed), (0, None))
         if edge is None or edge in (case.absent or ()) or (why := unlinked(case, path.gold, edge[0])) is None:
