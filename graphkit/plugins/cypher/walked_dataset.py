@@ -16,7 +16,8 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import stem_of
 from graphkit.files.problems import Problems
 from graphkit.files.reading import read_records
-from graphkit.plugins.cypher.query_runs import MOST_ROWS, TIMEOUT, QueryRunner, query_runner
+from graphkit.plugins.cypher.dataset_graph import TIMEOUT
+from graphkit.plugins.cypher.query_runs import MOST_ROWS, QueryRunner, query_runner
 from graphkit.plugins.cypher.query_walks import FindsCause, GoldFound, WalkedRun, gold_found, with_gold, with_walk
 from graphkit.records.models import Answer, Question
 from graphkit.records.secrets import remember
@@ -205,8 +206,8 @@ def walk_dataset(
             if source is not None and path != source.questions_file:
                 shutil.copyfile(path, out / path.name)
         write_records(out / "questions.jsonl", asked.values())
-        for (_, target), one in zip(files, walked, strict=True):
-            write_records(target, one.answers)
+        for (_, target), run_made in zip(files, walked, strict=True):
+            write_records(target, run_made.answers)
     return WalkedDataset(out, tuple(target for _, target in files), gold, tuple(walked))
 
 
