@@ -21,7 +21,7 @@ GRAPH_HELP = "Run queries over the dataset's own graph, or over that of a server
 
 
 @dataclass(frozen=True)
-class GraphOptions:
+class QueriedGraphOptions:
     """The graph over which queries run, and their limits."""
 
     graph: str = option("--graph dataset|URI", GRAPH_HELP, default="dataset")
@@ -50,7 +50,7 @@ def cypher(
     runs: list[Path] | None = argument(
         "RUN.jsonl...", "Walk these runs.  [default: those of the dataset]", default=None, show_default=False
     ),
-    graph: GraphOptions,
+    graph: QueriedGraphOptions,
     out: Path = option("--out -o FOLDER", "Write the dataset with the walks into this folder.", required=True),
     replace: bool = option("--replace", "Replace what was written into the folder before."),
     reading: ReadingOptions,
@@ -100,7 +100,7 @@ def _show(walked: WalkedDataset) -> None:
 def from_cypher(
     *,
     file: Path = argument("FILE", "Read these questions with their queries: JSON, JSON Lines, CSV or Parquet."),
-    graph: GraphOptions,
+    graph: QueriedGraphOptions,
     dataset: Path | None = option(
         "--dataset -d DIR", "Ask the graph of this dataset, and copy its files, with --graph dataset."
     ),

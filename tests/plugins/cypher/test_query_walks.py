@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.errors import InputError
 from graphkit.measures.case import Case
 from graphkit.plugins.cypher.outcomes import QueryOutcome
+from graphkit.plugins.cypher.query_gold import query_rows
 from graphkit.plugins.cypher.query_walks import GoldFound, gold_found, with_gold, with_walk
 from graphkit.records.models import Answer, GraphQuery, Question
 from graphkit.records.structs import AnswerStruct, QuestionStruct, struct_of
@@ -241,3 +243,17 @@ def test_closest_alternative_counts() -> None:
     compared = walked("other", gold=("found", "other")).compared_result
     assert compared is not None
     assert (compared.same, compared.gold_nodes) == (True, ("c", "d"))
+
+
+def test_questions_with_queries_of_any_name(tmp_path: Path) -> None:
+    """CypherBench's and Neo4j's names of fields are read; a row without a query is refused with its place."""
+    write(tmp_path / "a.json", [{"qid": "a", "graph": "nba", "nl_question": "Who?", "gold_cypher": "RETURN 1"}])
+    write(tmp_path / "b.jsonl", [{"question": "Who?", "cypher": "RETURN 1", "database_reference_alias": "nba"}])
+    write(tmp_path / "c.jsonl", [{"question": "Who?", "cypher": " "}])
+    found = [row for name in ("a.json", "b.jsonl") for row in query_rows(tmp_path / name)]
+    assert [(row.question.id, row.graph, row.question.gold_cypher) for row in found] == [
+        ("a", "nba", ("RETURN 1",)),
+        ("q1", "nba", ("RETURN 1",)),
+    ]
+    with pytest.raises(InputError, match="the row has none of gold_cypher"):
+        [*query_rows(tmp_path / "c.jsonl")]
