@@ -22,6 +22,8 @@ def test_provenance_of_random_queries(store: Store, graphs: int, queries: int) -
     The one exception is explained: ArcadeDB treats a variable that an OPTIONAL MATCH left null as free in a later
     MATCH, where Cypher finds nothing; such queries return other rows there, and bind accordingly.
     """
+    if store.engine == "neo4j":  # it plans each query for 100 ms and more: a fifth is enough of what the other one ran
+        graphs = -(-graphs // 5)
     counts: Counter[str] = Counter()
     for seed in range(graphs):
         draw = random.Random(seed)
