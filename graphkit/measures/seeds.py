@@ -12,6 +12,7 @@ from typing import Any
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.missed import counted_paths
+from graphkit.measures.sided_case import sided
 from graphkit.measures.unscored import Unscored
 from graphkit.records.ids import Places
 
