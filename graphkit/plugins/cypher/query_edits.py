@@ -1,0 +1,549 @@
+"""Every single edit of a query that may mend it: of a direction, name, literal, predicate, hop or column.
+
+What an edit puts in comes from a gold query, whose variables are those of the query by an alignment of their patterns,
+or from the nearest name that the graph has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from graphkit.plugins.cypher.cypher_parser import quoted, tokens
+from graphkit.plugins.cypher.cypher_text import (
+    Clause,
+    Item,
+    LiteralValue,
+    Name,
+    NodePattern,
+    ParsedQuery,
+    PathPattern,
+    Predicate,
+    Projection,
+    Property,
+    RelationshipPattern,
+    Span,
+    all_clauses,
+)
+from graphkit.plugins.cypher.graph_names import GraphNames, nearest
+
+#: The kinds of edits, in the order in which they are preferred.
+Kind = Literal["turned", "replaced", "added", "removed"]
+KINDS: tuple[Kind, ...] = ("turned", "replaced", "added", "removed")
+
+Change = tuple[Span, str]
+
+#: Operators that are tried in place of each other.
+_OPERATORS = (("<", "<="), (">", ">="), ("=", "CONTAINS", "STARTS WITH", "ENDS WITH"))
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An edit of a query.
+
+    Attributes
+    ----------
+    kind
+        What it does.
+    wrong
+        What the query did, as the beginning of a sentence.
+    instead
+        What the edit does, as the end of one: ``turned``, ``with 'a'``, ``without it``.
+    changes
+        The spans that it replaces.
+    by_gold
+        Whether it takes what it puts in from gold, or only turns and removes.
+    """
+
+    kind: Kind
+    wrong: str
+    instead: str
+    changes: tuple[Change, ...]
+    by_gold: bool = True
+
+
+def edits(query: ParsedQuery, golds: Sequence[ParsedQuery], names: GraphNames) -> list[Edit]:
+    """Return the single edits of a query that may make it equal to a gold one, each once, those by gold first."""
+    found: dict[tuple[Change, ...], Edit] = {}
+    for gold in golds:
+        for one in _Edits(query, gold, names).all():
+            if not any(query.at(span) == text for span, text in one.changes):
+                found.setdefault(one.changes, one)
+    return sorted(found.values(), key=lambda one: not one.by_gold)
+
+
+class _Edits:
+    """The edits of one query beside one gold query."""
+
+    def __init__(self, query: ParsedQuery, gold: ParsedQuery, names: GraphNames) -> None:
+        self.query = query
+        self.gold = gold
+        self.names = names
+        self.given = _elements(query)
+        self.wanted = _elements(gold)
+        self.alignments = _alignments(query, gold)
+
+    def all(self) -> Iterator[Edit]:
+        for path in self.query.paths():
+            for part in path.elements():
+                if isinstance(part, RelationshipPattern):
+                    yield from self.direction(part)
+                    yield from self.types(part)
+                    yield from self.length(part)
+                else:
+                    yield from self.labels(part)
+                yield from self.properties(part)
+            yield from self.hops(path)
+        for clause in all_clauses(self.query.query):
+            yield from self.predicates(clause)
+            yield from self.optional(clause)
+            if clause.kind in ("with", "return") and clause.projection is not None:
+                yield from self.projection(clause.projection)
+
+    # Relationships
+
+    def direction(self, part: RelationshipPattern) -> Iterator[Edit]:
+        text, who = self.query.at(part.span), _relation(part)
+        first, last = text.index("-"), text.rindex("-")
+        body, tail = text[first : last + 1], text[last + 1 :].lstrip("> ")
+
+        def to(direction: str) -> tuple[Change, ...]:
+            heads = ("<" if direction == "<-" else "", ">" if direction == "->" else "")
+            return ((part.span, f"{heads[0]}{body}{heads[1]}{tail}"),)
+
+        if part.direction == "--":
+            wrong = f"{who} was asked without a direction"
+            yield Edit("added", wrong, "with one", to("->"))
+            yield Edit("added", wrong, "with one", to("<-"))
+            return
+        yield Edit("turned", f"{who} was asked the other way round", "turned", to(_TURNED[part.direction]))
+        yield Edit("removed", f"{who} was asked in one direction only", "without a direction", to("--"))
+
+    def types(self, part: RelationshipPattern) -> Iterator[Edit]:
+        wanted = _distinct(name.text for one in self.wanted[1] for name in one.types)
+        if part.types_span is None:
+            for name in wanted:
+                place = part.variable.span[1] if part.variable is not None else self._bracket(part)
+                if place is None:
+                    text = self.query.at(part.span)
+                    middle = part.span[0] + text.index("-") + 1
+                    change: Change = ((middle, middle), f"[:{quoted(name)}]")
+                else:
+                    change = ((place, place), f":{quoted(name)}")
+                yield Edit("added", "a relation has no type", f"with {name}", (change,))
+            return
+        span, asked = part.types_span, "|".join(name.text for name in part.types)
+        for want in {tuple(name.text for name in one.types): None for one in self.wanted[1] if one.types}:
+            kind: Kind = "replaced"
+            if set(want) > {name.text for name in part.types}:
+                kind = "added"
+            elif set(want) < {name.text for name in part.types}:
+                kind = "removed"
+            yield Edit(kind, self._asked("relation", asked), f"with {'|'.join(want)}", ((span, _types(want)),))
+        for own in part.types:
+            yield from self._renamed(own, wanted, self.names.types, "relation")
+            if len(part.types) > 1:
+                rest = [one.text for one in part.types if one is not own]
+                yield Edit("removed", f"{own.text} is one too many", "without it", ((span, _types(rest)),))
+        for name in wanted:
+            if name not in {one.text for one in part.types}:
+                both = [*(one.text for one in part.types), name]
+                yield Edit("added", self._asked("relation", asked), f"with {name} too", ((span, _types(both)),))
+        yield Edit("removed", self._asked("relation", asked), "with any", ((span, ""),))
+
+    def _bracket(self, part: RelationshipPattern) -> int | None:
+        """The place after the bracket of a relationship; None without one."""
+        at = self.query.at(part.span).find("[")
+        return None if at < 0 else part.span[0] + at + 1
+
+    def length(self, part: RelationshipPattern) -> Iterator[Edit]:
+        wanted = {self.gold.at(one.length.span): None for one in self.wanted[1] if one.length is not None}
+        who = _relation(part)
+        if part.length is not None:
+            asked = self.query.at(part.length.span)
+            for text in wanted:
+                if (text[0] == "*") == (asked[0] == "*"):
+                    yield Edit("replaced", f"{who} was asked {asked}", f"with {text}", ((part.length.span, text),))
+            yield Edit("removed", f"{who} was asked {asked}", "with one hop", ((part.length.span, ""),))
+            return
+        for text in wanted:
+            if text[0] != "*":
+                yield Edit("added", f"{who} was asked for one hop", f"with {text}", (((part.span[1],) * 2, text),))
+                continue
+            ends = [one.span[1] for one in (part.variable,) if one is not None]
+            ends += [span[1] for span in (part.types_span,) if span is not None]
+            place = max(ends) if ends else self._bracket(part)
+            if place is not None:
+                yield Edit("added", f"{who} was asked for one hop", f"with {text}", (((place, place), text),))
+
+    # Nodes
+
+    def labels(self, part: NodePattern) -> Iterator[Edit]:
+        wanted = _distinct(name.text for one in self.wanted[0] for name in one.labels)
+        if part.labels_span is None:
+            for name in wanted:
+                place = part.variable.span[1] if part.variable is not None else part.span[0] + 1
+                yield Edit("added", "a node has no label", f"with {name}", (((place, place), f":{quoted(name)}"),))
+            return
+        for own in part.labels:
+            yield from self._renamed(own, wanted, self.names.labels, "label")
+        asked = self._asked("label", ":".join(name.text for name in part.labels))
+        yield Edit("removed", asked, "without it", ((part.labels_span, ""),))
+
+    def properties(self, part: NodePattern | RelationshipPattern) -> Iterator[Edit]:
+        same = self.wanted[0] if isinstance(part, NodePattern) else self.wanted[1]
+        wanted = [one for other in same for one in other.properties]
+        terms = [term for clause in all_clauses(self.gold.query) for term in _terms(clause)]
+        keys = _distinct([*(one.name.text for one in wanted), *(one.property.text for one in terms if one.property)])
+        literals = [one.literal for one in wanted if one.literal is not None]
+        literals += [term.literal for term in terms if term.literal is not None]
+        for own in part.properties:
+            yield from self._renamed(own.name, keys, self.names.properties, "property")
+            yield from self._literal(own.literal, own.name.text, literals)
+            yield Edit("removed", f"{self.query.at(own.span)} is one too many", "without it", self._without(part, own))
+        for one in wanted:
+            if all(own.name.text != one.name.text for own in part.properties) and not one.value.names:
+                text = self.gold.at(one.span)
+                yield Edit("added", f"{text} is missing", "with it", (self._with(part, text),))
+
+    def _without(self, part: NodePattern | RelationshipPattern, own: Property) -> tuple[Change, ...]:
+        rest = [self.query.at(one.span) for one in part.properties if one is not own]
+        span = part.properties_span or own.span
+        return ((span, f"{{{', '.join(rest)}}}" if rest else ""),)
+
+    def _with(self, part: NodePattern | RelationshipPattern, text: str) -> Change:
+        if part.properties:
+            end = part.properties[-1].span[1]
+            return (end, end), f", {text}"
+        if isinstance(part, NodePattern):
+            span = part.labels_span or (part.variable.span if part.variable is not None else None)
+            place = part.span[0] + 1 if span is None else span[1]
+            return (place, place), f" {{{text}}}"
+        own = part.variable.span if part.variable is not None else None
+        spans = [span for span in (part.types_span, own) if span is not None]
+        bracket = self._bracket(part)
+        if bracket is None:
+            middle = part.span[0] + self.query.at(part.span).index("-") + 1
+            return (middle, middle), f"[{{{text}}}]"
+        ends = [span[1] for span in spans] + ([part.length.span[1]] if part.length is not None else [])
+        place = max([bracket, *(end for end in ends if end < part.span[1])])
+        return (place, place), f" {{{text}}}"
+
+    def _renamed(self, name: Name, wanted: Sequence[str], known: Sequence[str], what: str) -> Iterator[Edit]:
+        wrong = self._asked(what, name.text)
+        for other in wanted:
+            yield Edit("replaced", wrong, f"with {other}", ((name.span, quoted(other)),))
+        if name.text not in known and (near := nearest(name.text, known)) is not None:
+            yield Edit("replaced", wrong, f"with {near}", ((name.span, quoted(near)),), by_gold=near in wanted)
+
+    def _asked(self, what: str, asked: str) -> str:
+        known = {"relation": self.names.types, "label": self.names.labels, "property": self.names.properties}[what]
+        missing = [one for one in asked.replace("|", ":").split(":") if one not in known]
+        if missing:
+            return {
+                "relation": f"no edge has the relation {missing[0]}",
+                "label": f"no node has the label {missing[0]}",
+                "property": f"nothing has the property {missing[0]}",
+            }[what]
+        return f"the {what} {asked} was asked"
+
+    def _literal(self, literal: LiteralValue | None, name: str, wanted: Sequence[LiteralValue]) -> Iterator[Edit]:
+        if literal is None:
+            return
+        asked = self.query.at(literal.span)
+        wrong = f"{asked} was asked"
+        for other in wanted:
+            text = self.gold.at(other.span)
+            yield Edit("replaced", wrong, f"with {text}", ((literal.span, text),))
+        if isinstance(literal.value, str) and name in self.names.properties:
+            known = self.names.values(name)
+            if literal.value not in known:
+                wrong = f"nothing has {name} {asked}"
+                near = nearest(literal.value, known)
+                if near is not None:
+                    text = written(near)
+                    yield Edit("replaced", wrong, f"with {text}", ((literal.span, text),), by_gold=False)
+
+    # Hops
+
+    def hops(self, path: PathPattern) -> Iterator[Edit]:
+        parts = path.parts
+        if any(not isinstance(part, NodePattern | RelationshipPattern) for part in parts):
+            return
+        for first, second in zip(parts, parts[1:], strict=False):
+            hop = first if isinstance(first, RelationshipPattern) else second
+            assert isinstance(hop, RelationshipPattern)
+            wrong = f"a hop by {_relation(hop)} is one too many"
+            yield Edit("removed", wrong, "without it", (((first.span[0], second.span[1]), ""),))
+        for other in self.gold.paths():
+            if len(other.parts) <= 1:
+                continue
+            for first, second in zip(other.parts, other.parts[1:], strict=False):
+                if not isinstance(first, NodePattern | RelationshipPattern) or not isinstance(
+                    second, NodePattern | RelationshipPattern
+                ):
+                    continue
+                hop = first if isinstance(first, RelationshipPattern) else second
+                assert isinstance(hop, RelationshipPattern)
+                wrong = f"a hop by {_relation(hop)} is missing"
+                for text in self._hop_texts(first, second):
+                    for node in parts:
+                        if not isinstance(node, NodePattern):
+                            continue
+                        place = node.span[0] if isinstance(first, NodePattern) else node.span[1]
+                        yield Edit("added", wrong, "with it", (((place, place), text),))
+
+    def _hop_texts(
+        self, first: NodePattern | RelationshipPattern, second: NodePattern | RelationshipPattern
+    ) -> Iterator[str]:
+        """The text of gold's hop, with names that the query doesn't have, and without."""
+        text = self.gold.at((first.span[0], second.span[1]))
+        own = {name.text for path in self.query.paths() for name in path.variables()}
+        variables = [part.variable for part in (first, second) if part.variable is not None]
+        start = first.span[0]
+        plain = text
+        for name in sorted(variables, key=lambda one: -one.span[0]):
+            plain = plain[: name.span[0] - start] + plain[name.span[1] - start :]
+        yield plain
+        if variables and not any(name.text in own for name in variables):
+            yield text
+
+    # Predicates
+
+    def predicates(self, clause: Clause) -> Iterator[Edit]:
+        gold_terms = [term for other in all_clauses(self.gold.query) for term in _terms(other)]
+        literals = [term.literal for term in gold_terms if term.literal is not None]
+        literals += [one.literal for part in self.wanted[0] for one in part.properties if one.literal is not None]
+        keys = _distinct(term.property.text for term in gold_terms if term.property is not None)
+        keys += [one.name.text for part in self.wanted[0] for one in part.properties if one.name.text not in keys]
+        terms = _terms(clause)
+        for term in terms:
+            asked = self.query.at(term.expression.span)
+            yield Edit("removed", f"the condition {asked} is one too many", "without it", self._dropped(clause, term))
+            if term.property is not None:
+                yield from self._renamed(term.property, keys, self.names.properties, "property")
+                yield from self._literal(term.literal, term.property.text, literals)
+            yield from self._operators(term, gold_terms)
+            if term.negated:
+                plain = asked.split(None, 1)[-1] if asked[:3].lower() == "not" else asked
+                yield Edit(
+                    "removed", f"the condition {asked} is negated", "without NOT", ((term.expression.span, plain),)
+                )
+            else:
+                changed = ((term.expression.span, f"NOT ({asked})"),)
+                if any(one.negated for one in gold_terms):
+                    yield Edit("added", f"the condition {asked} isn't negated", "with NOT", changed)
+        if clause.kind in ("match", "with"):
+            for term in gold_terms:
+                text = self.gold.at(term.expression.span)
+                for renamed in self._in_own_names(text, term.expression.names):
+                    yield Edit("added", f"the condition {renamed} is missing", "with it", (self._and(clause, renamed),))
+
+    def _operators(self, term: Predicate, wanted: Sequence[Predicate]) -> Iterator[Edit]:
+        if term.operator is None or term.operator_span is None:
+            return
+        asked = " ".join(term.operator.upper().split())
+        others = _distinct(" ".join(one.operator.upper().split()) for one in wanted if one.operator is not None)
+        near = [one for group in _OPERATORS if asked in group for one in group]
+        for other in _distinct([*others, *near]):
+            if other != asked:
+                change = (term.operator_span, other)
+                wrong = f"{self.query.at(term.expression.span)} was asked"
+                yield Edit("replaced", wrong, f"with {other}", (change,), by_gold=other in others)
+
+    def _dropped(self, clause: Clause, term: Predicate) -> tuple[Change, ...]:
+        assert clause.where is not None
+        rest = [self.query.at(one.expression.span) for one in clause.where.terms if one is not term]
+        return ((clause.where.span, f"WHERE {' AND '.join(rest)}" if rest else ""),)
+
+    def _and(self, clause: Clause, text: str) -> Change:
+        if clause.where is not None:
+            end = clause.where.span[1]
+            return clause.where.span, f"{self.query.at((clause.where.span[0], end))} AND {text}"
+        end = clause.span[1]
+        return (end, end), f" WHERE {text}"
+
+    # Clauses and projections
+
+    def optional(self, clause: Clause) -> Iterator[Edit]:
+        if clause.kind != "match":
+            return
+        start = clause.span[0]
+        if clause.optional:
+            text = self.query.at(clause.span)
+            at = start + text.lower().index("match")
+            yield Edit("removed", "a MATCH is OPTIONAL", "without OPTIONAL", (((start, at), ""),))
+        elif any(one.optional for one in all_clauses(self.gold.query)):
+            yield Edit("added", "a MATCH isn't OPTIONAL", "with OPTIONAL", (((start, start), "OPTIONAL "),))
+
+    def projection(self, projection: Projection) -> Iterator[Edit]:
+        golds = [one.projection for one in all_clauses(self.gold.query) if one.projection is not None]
+        start = projection.body_span[0]
+        if projection.distinct_span is not None:
+            yield Edit("removed", "DISTINCT drops equal rows", "without it", ((projection.distinct_span, ""),))
+        else:
+            yield Edit("added", "equal rows aren't made one", "with DISTINCT", (((start, start), "DISTINCT "),))
+        yield from self._paging(projection, golds)
+        yield from self._columns(projection, golds)
+
+    def _paging(self, projection: Projection, golds: Sequence[Projection]) -> Iterator[Edit]:
+        if projection.page_span is not None:
+            asked = self.query.at(projection.page_span)
+            yield Edit("removed", f"{asked} cuts the rows", "without it", ((projection.page_span, ""),))
+        pages = _distinct(self.gold.at(one.page_span) for one in golds if one.page_span is not None)
+        for page in pages:
+            if projection.page_span is not None:
+                asked = self.query.at(projection.page_span)
+                yield Edit("replaced", f"{asked} was asked", f"with {page}", ((projection.page_span, page),))
+            else:
+                end = (projection.order_span or projection.body_span)[1]
+                yield Edit("added", f"{page} is missing", "with it", (((end, end), f" {page}"),))
+        for gold in golds:
+            if gold.order_span is None:
+                continue
+            text = self.gold.at(gold.order_span)
+            names = [name for one in gold.order for name in one.expression.names]
+            for renamed in self._in_own_names(text, names):
+                if projection.order_span is not None:
+                    asked = self.query.at(projection.order_span)
+                    yield Edit("replaced", f"{asked} was asked", f"with {renamed}", ((projection.order_span, renamed),))
+                else:
+                    end = projection.body_span[1]
+                    yield Edit("added", f"{renamed} is missing", "with it", (((end, end), f" {renamed}"),))
+
+    def _columns(self, projection: Projection, golds: Sequence[Projection]) -> Iterator[Edit]:
+        items = projection.items
+        for item in items:
+            asked = self.query.at(item.expression.span)
+            wrong = f"the column {asked} was returned"
+            for gold in golds:
+                for want in gold.items:
+                    for text in self._in_own_names(self.gold.at(want.expression.span), want.expression.names):
+                        yield Edit("replaced", wrong, f"with {text}", ((item.expression.span, text),))
+            for text in self._other_columns(item):
+                yield Edit("replaced", wrong, f"with {text}", ((item.expression.span, text),), by_gold=False)
+            if len(items) > 1:
+                rest = ", ".join(self.query.at(one.span) for one in items if one is not item)
+                yield Edit(
+                    "removed", f"the column {asked} is one too many", "without it", ((projection.body_span, rest),)
+                )
+        for gold in golds:
+            for want in gold.items:
+                for text in self._in_own_names(self.gold.at(want.expression.span), want.expression.names):
+                    end = projection.body_span[1]
+                    yield Edit("added", f"the column {text} is missing", "with it", (((end, end), f", {text}"),))
+
+    def _other_columns(self, item: Item) -> Iterator[str]:
+        """The same property of the query's other variables, and its aggregate over distinct values or all."""
+        text = self.query.at(item.expression.span)
+        own = [name.text for path in self.query.paths() for name in path.variables()]
+        variable, dot, name = text.partition(".")
+        if dot and name.isidentifier() and variable in own:
+            yield from (f"{quoted(one)}.{name}" for one in _distinct(own) if one != variable)
+        elif item.variable is not None:
+            yield from (quoted(one) for one in _distinct(own) if one != item.variable)
+        if item.expression.aggregates and text.endswith(")") and "(" in text:
+            function, _, argument = text.partition("(")
+            if argument[:9].upper() == "DISTINCT ":
+                yield f"{function}({argument[9:]}"
+            elif argument != "*)":
+                yield f"{function}(DISTINCT {argument}"
+
+    # Names
+
+    def _in_own_names(self, text: str, names: Iterable[str]) -> Iterator[str]:
+        """A text of gold with its variables as this query calls them, by each alignment; none if one has no name."""
+        needed = set(names) & {name.text for path in self.gold.paths() for name in path.variables()}
+        seen = set()
+        for alignment in self.alignments:
+            if needed <= alignment.keys():
+                renamed = _renamed_text(text, {name: alignment[name] for name in needed})
+                if renamed not in seen:
+                    seen.add(renamed)
+                    yield renamed
+
+
+_TURNED = {"->": "<-", "<-": "->"}
+
+
+def _relation(part: RelationshipPattern) -> str:
+    return "|".join(name.text for name in part.types) or "a relation of any type"
+
+
+def _types(names: Iterable[str]) -> str:
+    return ":" + "|".join(map(quoted, names))
+
+
+def _terms(clause: Clause) -> tuple[Predicate, ...]:
+    return () if clause.where is None else clause.where.terms
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
+
+
+def _elements(query: ParsedQuery) -> tuple[list[NodePattern], list[RelationshipPattern]]:
+    parts = [part for path in query.paths() for part in path.elements()]
+    nodes = [part for part in parts if isinstance(part, NodePattern)]
+    return nodes, [part for part in parts if isinstance(part, RelationshipPattern)]
+
+
+def _alignments(query: ParsedQuery, gold: ParsedQuery) -> list[Mapping[str, str]]:
+    """Return maps of gold's variables to the query's: by their names, and by the places of their nodes, either way."""
+    given, wanted = _elements(query), _elements(gold)
+    own = {name.text for path in query.paths() for name in path.variables()}
+    names = {name.text: name.text for path in gold.paths() for name in path.variables() if name.text in own}
+    found: list[Mapping[str, str]] = [names]
+    for step in (1, -1):
+        pairs = [*_pairs(given[0], wanted[0][::step]), *_pairs(given[1], wanted[1][::step])]
+        aligned: dict[str, str] = {}
+        for mine, other in pairs:
+            if mine.variable is not None and other.variable is not None:
+                aligned.setdefault(other.variable.text, mine.variable.text)
+        found += [aligned, {**aligned, **names}]
+    return found
+
+
+def _pairs(
+    ours: Sequence[NodePattern | RelationshipPattern], theirs: Sequence[NodePattern | RelationshipPattern]
+) -> Iterator[tuple[NodePattern | RelationshipPattern, NodePattern | RelationshipPattern]]:
+    """Yield the elements that stand for each other: by place if there are as many, else by their names."""
+    if len(ours) == len(theirs):
+        yield from zip(ours, theirs, strict=True)
+        return
+    matcher = SequenceMatcher(None, [*map(_signature, ours)], [*map(_signature, theirs)], autojunk=False)
+    for block in matcher.get_matching_blocks():
+        for index in range(block.size):
+            yield ours[block.a + index], theirs[block.b + index]
+
+
+def _signature(part: NodePattern | RelationshipPattern) -> tuple[str, ...]:
+    names = part.labels if isinstance(part, NodePattern) else part.types
+    return tuple(sorted(name.text for name in names))
+
+
+def _renamed_text(text: str, names: Mapping[str, str]) -> str:
+    """Return a part of a query with its variables renamed; properties, labels, functions and keys of maps stay."""
+    found, end, before = [], 0, ""
+    read = tokens(text)
+    for index, token in enumerate(read):
+        after = read[index + 1].text if index + 1 < len(read) else ""
+        name = token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
+        named = token.kind in ("name", "quoted") and before not in (".", ":") and after not in ("(", ":")
+        if named and name in names:
+            found += [text[end : token.start], quoted(names[name])]
+            end = token.end
+        before = token.text
+    return "".join([*found, text[end:]])
+
+
+def written(text: str) -> str:
+    r"""Return a text as a literal of Cypher.
+
+    >>> print(written("it's"))
+    'it\'s'
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
+    return f"'{escaped}'"

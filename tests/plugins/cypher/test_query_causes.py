@@ -1,0 +1,143 @@
+"""The cause of a wrong query: the smallest edit after which its result is gold's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphkit.plugins.cypher.cypher_text import parsed
+from graphkit.plugins.cypher.dataset_graph import kept_graph
+from graphkit.plugins.cypher.graph_names import GraphNames, nearest
+from graphkit.plugins.cypher.outcomes import QueryOutcome
+from graphkit.plugins.cypher.query_causes import GoldQuery, QueryDiagnosis, diagnosed, normal_form
+from graphkit.plugins.cypher.query_runs import QueryRunner, query_runner
+from tests.plugins.cypher.planted_mistakes import planted, write_graph
+
+SEED = 5
+
+
+@pytest.fixture(scope="module")
+def ids() -> list[str]:
+    """The ids of the random graph's nodes; filled by the runner."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory, ids: list[str]) -> Iterator[QueryRunner]:
+    """Queries over a random graph of 30 nodes."""
+    folder = tmp_path_factory.mktemp("planted")
+    ids += write_graph(folder / "dataset", SEED)
+    with kept_graph(folder / "dataset", folder / "home") as graph, query_runner(graph) as found:
+        yield found
+
+
+def names_of(runner: QueryRunner) -> GraphNames:
+    """The names of the graph that a runner reads."""
+    return GraphNames(lambda text: runner.store.query_readonly(text)[1])
+
+
+def same(wanted: QueryOutcome, given: QueryOutcome) -> bool:
+    """Whether two outcomes have the same rows, in any order unless gold has one."""
+    one, other = ([[*map(repr, sorted(map(repr, row)))] for row in rows] for rows in (wanted.rows, given.rows))
+    return given.executable and (one == other if wanted.ordered else sorted(one) == sorted(other))
+
+
+def diagnosis(runner: QueryRunner, wrong: str, *golds: str, most_runs: int = 2_000) -> QueryDiagnosis:
+    """The diagnosis of a query beside gold ones."""
+    known = [GoldQuery(parsed(gold), runner.run(gold)) for gold in golds]
+    run = runner.run
+    return diagnosed(parsed(wrong), run(wrong), known, run, run, same, names_of(runner), most_runs=most_runs)
+
+
+def count_named(runner: QueryRunner, ids: list[str], number: int) -> tuple[int, list[tuple[str, str, str]]]:
+    """Plant mistakes; return how many were named rightly, and those that were named wrongly."""
+    right, wrong, done = 0, [], 0
+    for gold, mistaken, mistake in planted(SEED, ids):
+        wanted = runner.run(gold)
+        # Without a result, or with the result of gold, there is nothing to explain.
+        if wanted.rows in ((), ((0,),)) or same(wanted, runner.run(mistaken)):
+            continue
+        found = diagnosis(runner, mistaken, gold)
+        if found.causes:
+            if normal_form(parsed(found.causes[0].mended)) == normal_form(parsed(gold)):
+                right += 1
+            else:
+                wrong.append((mistake, gold, found.causes[0].mended))
+        done += 1
+        if done == number:
+            break
+    return right, wrong
+
+
+def test_planted_mistakes_are_named(runner: QueryRunner, ids: list[str]) -> None:
+    """The edit that is named first undoes the mistake that was planted."""
+    assert count_named(runner, ids, 6) == (6, [])
+
+
+@pytest.mark.slow("200 mistakes, some 40 queries each")
+def test_200_planted_mistakes(runner: QueryRunner, ids: list[str]) -> None:
+    """At least 180 of 200 are named rightly, and none wrongly."""
+    right, wrong = count_named(runner, ids, 200)
+    assert wrong == []
+    assert right >= 180
+
+
+def test_the_sentence_says_what_was_asked_and_what_helps(runner: QueryRunner, ids: list[str]) -> None:
+    """A direction, an invented label, an invented type."""
+    gold = "MATCH (a:File)-[:CALLS]->(b:Table) RETURN a.id, b.id"
+    turned = diagnosis(runner, "MATCH (x:File)<-[:CALLS]-(y:Table) RETURN x.id, y.id", gold)
+    assert turned.sentence == "CALLS was asked the other way round; turned, the result is right"
+    label = diagnosis(runner, "MATCH (x:Files)-[:CALLS]->(y:Table) RETURN x.id, y.id", gold)
+    assert label.sentence == "No node has the label Files; with File, the result is right"
+    assert [one.sentence for one in label.unknown] == ["The graph has no label Files; the nearest is File"]
+    relation = diagnosis(runner, "MATCH (x:File)-[:CALL]->(y:Table) RETURN x.id, y.id", gold)
+    assert relation.sentence == "No edge has the relation CALL; with CALLS, the result is right"
+
+
+def test_two_edits_where_one_does_not_help(runner: QueryRunner, ids: list[str]) -> None:
+    """A direction and a column together."""
+    gold = "MATCH (a:File)-[:CALLS]->(b:Table) RETURN b.id"
+    found = diagnosis(runner, "MATCH (x:File)<-[:CALLS]-(y:Table) RETURN y.repo", gold)
+    assert [edit.wrong for edit in found.causes[0].edits] == [
+        "CALLS was asked the other way round",
+        "the column y.repo was returned",
+    ]
+    assert normal_form(parsed(found.causes[0].mended)) == normal_form(parsed(gold))
+
+
+def test_no_cause_is_said_so(runner: QueryRunner, ids: list[str]) -> None:
+    """Three mistakes: no edit of two helps; and a budget that ends the search is said."""
+    gold = "MATCH (a:File)-[:CALLS]->(b:Table) RETURN b.id"
+    wrong = "MATCH (x:Service)<-[:READS]-(y:Service {id: 'none'}) RETURN x.repo"
+    assert diagnosis(runner, wrong, gold, most_runs=10).sentence == (
+        "The cause is unknown: none of the 10 edits that were tried makes the result right"
+    )
+
+
+def test_a_right_result_by_another_walk(runner: QueryRunner, ids: list[str]) -> None:
+    """The edit mends the walk; where the walk is gold's, nothing is to be mended."""
+    gold = "MATCH (a:File)-[:CALLS]->(b) RETURN count(*) > 0 AS any"
+    lucky = diagnosis(runner, "MATCH (a:File)-[:READS]->(b) RETURN count(*) > 0 AS any", gold)
+    assert lucky.sentence == "The relation READS was asked; with CALLS, the walk is gold's"
+    assert diagnosis(runner, gold, gold).causes == ()
+
+
+def test_the_alternative_that_is_nearest_counts(runner: QueryRunner, ids: list[str]) -> None:
+    """Of two gold queries, the one that an edit reaches."""
+    far = "MATCH (a:Service)-[:READS]->(b:Service)-[:READS]->(c) RETURN c.id"
+    near = "MATCH (a:File)-[:CALLS]->(b:Table) RETURN b.id"
+    found = diagnosis(runner, "MATCH (a:File)<-[:CALLS]-(b:Table) RETURN b.id", far, near)
+    assert found.sentence == "CALLS was asked the other way round; turned, the result is right"
+
+
+def test_nearest_name() -> None:
+    """Case doesn't count; a name that is like none has no nearest."""
+    assert nearest("flask.RUN", ["Flask.run", "Flask"]) == "Flask.run"
+    assert nearest("zzz", ["Flask"]) is None
+
+
+def test_files(tmp_path: Path) -> None:
+    """The same seed makes the same graph."""
+    assert write_graph(tmp_path / "a", 1) == write_graph(tmp_path / "b", 1)
