@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-#: Runs a query that graphkit wrote, and returns its rows.
-Read = Callable[[str], Iterable[Sequence[object]]]
+#: Runs a query that graphkit wrote with parameters, and returns its rows.
+Read = Callable[[str, Mapping[str, object]], Iterable[Sequence[object]]]
 
 #: The most values of one property among which a near one is looked for.
 MOST_VALUES = 20_000
@@ -54,15 +54,29 @@ class GraphNames:
     def values(self, name: str) -> tuple[str, ...]:
         """Return the texts that a property of nodes has, sorted; at most 20,000."""
         if name not in self._values:
-            quoted = f"`{name.replace('`', '``')}`"
-            rows = self.read(_VALUES.format(name=quoted, most=MOST_VALUES))
+            rows = self.read(_VALUES.format(name=_quoted(name), most=MOST_VALUES), {})
             self._values[name] = tuple(sorted(row[0] for row in rows if isinstance(row[0], str)))
         return self._values[name]
 
+    def nodes(self, values: Mapping[str, object], shown: str | None = None) -> tuple[str, ...]:
+        """Return what nodes with some values have as another property (by default their ids), sorted; at most 20,000."""
+        key = repr((sorted(values.items(), key=repr), shown))
+        if key not in self._values:
+            given = {f"v{index}": value for index, value in enumerate(values.values())}
+            terms = " AND ".join(f"n.{_quoted(name)} = $v{index}" for index, name in enumerate(values))
+            value = f"n.{_quoted(shown)}" if shown is not None else "coalesce(n.id, '')"
+            rows = self.read(f"MATCH (n) WHERE {terms} RETURN DISTINCT {value} AS value LIMIT {MOST_VALUES}", given)
+            self._values[key] = tuple(sorted(str(row[0]) for row in rows if row[0] is not None))
+        return self._values[key]
+
     def _all(self, kind: str, *queries: str) -> tuple[str, ...]:
         if kind not in self._names:
-            self._names[kind] = tuple(sorted({str(row[0]) for query in queries for row in self.read(query)}))
+            self._names[kind] = tuple(sorted({str(row[0]) for query in queries for row in self.read(query, {})}))
         return self._names[kind]
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:

@@ -1,29 +1,34 @@
-"""Why a query gives another result than gold: the smallest edit after which the results are equal.
+"""Why a query gives another result than gold: the smallest edit after which it is right.
 
 The cause is found by experiment. Each single edit is made and the query runs again; where none helps, each pair of
-edits is tried within a budget. Of several edits that help, those come first that bind what gold binds, and among these
-the one that makes the query gold's own; then they come by kind: turned, replaced, added, removed. All of one size are
-listed.
+edits is tried within a budget. Where gold is a query, an edit helps if the results are equal. Of several, those come
+first that bind what gold binds, and among these the one that makes the query gold's own; then they come by kind:
+turned, replaced, added, removed. All of one size are listed. Where gold is a path, an edit helps if the walk agrees
+better with it (the F1 of edges), and the one that agrees best is the cause.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import combinations
 
 from graphkit.plugins.cypher.cypher_parser import quoted, tokens
-from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, ParsedQuery, parsed
+from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, NodePattern, ParsedQuery, parsed
 from graphkit.plugins.cypher.graph_names import GraphNames, nearest
 from graphkit.plugins.cypher.outcomes import QueryOutcome
-from graphkit.plugins.cypher.query_edits import KINDS, Edit, edits
+from graphkit.plugins.cypher.query_edits import KINDS, Edit, edits, written
+from graphkit.records.words import counted
 
 #: Queries that the search for one cause may run, and the seconds that it may take.
 MOST_RUNS, MOST_SECONDS = 2_000, 60.0
 
 Run = Callable[[str], QueryOutcome]
 Same = Callable[[QueryOutcome, QueryOutcome], bool]
+#: Source, relation and target.
+WalkedEdge = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,16 @@ class GoldQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class GoldWalk:
+    """The edges of a gold path, and a query that binds them: see :func:`walk_query`."""
+
+    query: ParsedQuery
+    edges: frozenset[WalkedEdge]
+
+
+@dataclass(frozen=True, slots=True)
 class QueryCause:
-    """Edits after which a query has gold's result.
+    """Edits that mend a query.
 
     Attributes
     ----------
@@ -44,16 +57,13 @@ class QueryCause:
         One edit or two.
     mended
         The query with them.
-    same_walk
-        Whether it then also binds what gold binds.
-    luck
-        Whether the result was right before, by another walk than gold's.
+    reached
+        What is then right, as the end of a sentence: ``the result is right``, ``the walk has 1 of 3 gold edges``.
     """
 
     edits: tuple[Edit, ...]
     mended: str
-    same_walk: bool
-    luck: bool = False
+    reached: str
 
     @property
     def sentence(self) -> str:
@@ -63,16 +73,17 @@ class QueryCause:
         """
         wrong = ", and ".join(dict.fromkeys(one.wrong for one in self.edits))
         instead = " and ".join(dict.fromkeys(one.instead for one in self.edits))
-        if self.luck:
-            end = "the walk is gold's"
-        else:
-            end = "the result is right" if self.same_walk else "the result is right, by another walk than gold's"
-        return f"{wrong[0].upper()}{wrong[1:]}; {instead}, {end}"
+        return f"{wrong[0].upper()}{wrong[1:]}; {instead}, {self.reached}"
+
+    @property
+    def category(self) -> str:
+        """What causes of many queries are counted by: ``direction turned``, ``literal replaced and hop added``."""
+        return " and ".join(dict.fromkeys(f"{one.subject} {one.kind}" for one in self.edits))
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """A name that a query asks for and the graph doesn't have, with the nearest that it has."""
+    """What a query asks for and the graph doesn't have, with the nearest that it has."""
 
     kind: str
     name: str
@@ -91,16 +102,19 @@ class QueryDiagnosis:
 
     Attributes
     ----------
+    right
+        Whether nothing is.
     causes
         The smallest edits that help, the likeliest first; empty if none of at most two does.
     unknown
-        The names that the graph lacks.
+        What the graph lacks.
     tried
         How many edited queries ran.
     complete
-        Whether all edits were tried that might have been smaller or equal in size, or the budget ended the search.
+        Whether all edits were tried that might have helped, or the budget ended the search.
     """
 
+    right: bool = False
     causes: tuple[QueryCause, ...] = ()
     unknown: tuple[UnknownName, ...] = ()
     tried: int = 0
@@ -108,12 +122,24 @@ class QueryDiagnosis:
 
     @property
     def sentence(self) -> str:
-        """The first cause, or that none was found, as a sentence without its full stop."""
+        """The first cause, or that none was found, as a sentence without its full stop; empty if all is right."""
+        if self.right:
+            return ""
         if self.causes:
             return self.causes[0].sentence
+        lacks = f"; {self.unknown[0].sentence[0].lower()}{self.unknown[0].sentence[1:]}" if self.unknown else ""
         if not self.complete:
-            return f"The cause is unknown: none of the {self.tried} edits that were tried makes the result right"
-        return "The cause is unknown: no edit of at most two makes the result right"
+            return f"The cause is unknown: none of the {self.tried} edits that were tried mends it{lacks}"
+        return f"The cause is unknown: no edit of at most two mends it{lacks}"
+
+    @property
+    def category(self) -> str:
+        """What causes of many queries are counted by."""
+        if self.right:
+            return "right"
+        if self.causes:
+            return self.causes[0].category
+        return f"{self.unknown[0].kind} that the graph lacks" if self.unknown else "unknown"
 
 
 def diagnosed(
@@ -147,25 +173,95 @@ def diagnosed(
     most_runs, most_seconds
         The budget of the search.
     """
-    unknown = tuple(unknown_names(query, names))
-    search = _Search(query, golds, run, trace, same, most_runs, most_seconds)
-    search.luck = any(same(gold.outcome, outcome) for gold in golds)
-    if search.luck and any(same_walk(gold.outcome, outcome) for gold in golds):
-        return QueryDiagnosis(unknown=unknown)
-    single = edits(query, [gold.query for gold in golds], names)
-    causes = search.causes((one,) for one in single)
-    if not causes and not search.ended:
-        causes = search.causes(_pairs(single))
-    return QueryDiagnosis(tuple(causes), unknown, search.tried, not search.ended)
+    luck = any(same(gold.outcome, outcome) for gold in golds)
+    if luck and any(same_walk(gold.outcome, outcome) for gold in golds):
+        return QueryDiagnosis(right=True, unknown=tuple(unknown_names(query, names)))
+
+    def reached(mended: str) -> _Reached | None:
+        found = run(mended)
+        equal = [gold.outcome for gold in golds if same(gold.outcome, found)] if found.executable else []
+        if not equal:
+            return None
+        bound = trace(mended)
+        if any(same_walk(one, bound) for one in equal):
+            return _Reached("the walk is gold's" if luck else "the result is right", (0,))
+        return None if luck else _Reached("the result is right, by another walk than gold's", (1,))
+
+    own = [gold.query for gold in golds]
+    return _Search(query, own, reached, names, most_runs, most_seconds).diagnosis()
+
+
+def diagnosed_walk(
+    query: ParsedQuery,
+    outcome: QueryOutcome,
+    golds: Sequence[GoldWalk],
+    trace: Run,
+    names: GraphNames,
+    *,
+    most_runs: int = MOST_RUNS,
+    most_seconds: float = MOST_SECONDS,
+) -> QueryDiagnosis:
+    """Return the smallest edits after which a query's walk agrees best with a gold path, of which one is enough.
+
+    The parameters are those of :func:`diagnosed`. An edit that doesn't raise the F1 of edges doesn't help.
+    """
+
+    def agreement(found: QueryOutcome, gold: GoldWalk) -> tuple[float, int, int]:
+        walked = {*(found.edges or ())}
+        hits = len(walked & gold.edges)
+        return 2 * hits / ((len(walked) + len(gold.edges)) or 1), hits, len(gold.edges)
+
+    def best(found: QueryOutcome) -> tuple[float, int, int]:
+        return max(agreement(found, gold) for gold in golds)
+
+    before = best(outcome)
+    if before[0] == 1.0:
+        return QueryDiagnosis(right=True, unknown=tuple(unknown_names(query, names)))
+
+    def reached(mended: str) -> _Reached | None:
+        found = trace(mended)
+        if not found.executable or found.edges is None:
+            return None
+        score, hits, edges = best(found)
+        if score <= before[0]:
+            return None
+        all_edges = f"the walk has {'the gold edge' if edges == 1 else f'all {edges} gold edges'}"
+        part = f"the walk has {hits} of {counted(edges, 'gold edge')}"
+        text = "the walk is gold's" if score == 1.0 else all_edges if hits == edges else part
+        return _Reached(text, (-hits / edges, -score), complete=hits == edges)
+
+    own = [gold.query for gold in golds]
+    return _Search(query, own, reached, names, most_runs, most_seconds).diagnosis()
+
+
+def walk_query(steps: Sequence[WalkedEdge], nodes: Mapping[str, Mapping[str, object]]) -> ParsedQuery:
+    """Return the query that binds the edges of a path, each node by the properties that are known of it."""
+    letters: dict[str, str] = {}
+
+    def node(name: str) -> str:
+        if name in letters:
+            return f"({letters[name]})"
+        letters[name] = f"n{len(letters)}"
+        known = {"id": name, **{key: value for key, value in nodes.get(name, {}).items() if isinstance(value, str)}}
+        properties = ", ".join(f"{quoted(key)}: {written(str(value))}" for key, value in known.items())
+        return f"({letters[name]} {{{properties}}})"
+
+    paths = [f"{node(source)}-[:{quoted(relation)}]->{node(target)}" for source, relation, target in steps]
+    return parsed(f"MATCH {', '.join(paths)} RETURN {letters[steps[-1][2]]}.id")
 
 
 def unknown_names(query: ParsedQuery, names: GraphNames) -> Iterator[UnknownName]:
-    """Yield the labels, relations and properties of patterns and conditions that the graph lacks, each once."""
+    """Yield the labels, relations and properties that a query asks for and the graph lacks, then such nodes, each once.
+
+    A node is lacking if none has the values of the properties that its pattern states.
+    """
     asked: dict[tuple[str, str], None] = {}
+    nodes: dict[str, NodePattern] = {}
     for path in query.paths():
         for part in path.elements():
-            if hasattr(part, "labels"):
+            if isinstance(part, NodePattern):
                 asked.update({("label", name.text): None for name in part.labels})
+                nodes.setdefault(_node_text(part), part)
             else:
                 asked.update({("relation", name.text): None for name in part.types})
             asked.update({("property", one.name.text): None for one in part.properties})
@@ -175,6 +271,42 @@ def unknown_names(query: ParsedQuery, names: GraphNames) -> Iterator[UnknownName
     for kind, name in asked:
         if name not in known[kind]:
             yield UnknownName(kind, name, nearest(name, known[kind]))
+    for text, pattern in nodes.items():
+        values = {one.name.text: one.literal.value for one in pattern.properties if one.literal is not None}
+        if values and all(name in known["property"] for name in values) and not names.nodes(values):
+            yield UnknownName("node", text, _nearest_node(values, names))
+
+
+def _node_text(part: NodePattern) -> str:
+    texts = [
+        f"{one.name.text}: {written(one.literal.value) if isinstance(one.literal.value, str) else one.literal.value}"
+        for one in part.properties
+        if one.literal is not None
+    ]
+    return f"{{{', '.join(texts)}}}"
+
+
+def _nearest_node(values: Mapping[str, object], names: GraphNames) -> str | None:
+    """Return the value nearest to a stated one that a node has with the others, else any that it has."""
+    near: list[tuple[float, str]] = []
+    for name, value in values.items():
+        others = {other: known for other, known in values.items() if other != name}
+        found = names.nodes(others, name) if others else names.values(name)
+        if found and others:
+            near.append((0.0, f"{name} {written(found[0])}"))
+        if isinstance(value, str) and (one := nearest(value, found)) is not None:
+            likeness = SequenceMatcher(None, value.lower(), one.lower()).ratio()
+            near.append((likeness, f"{name} {written(one)}"))
+    return max(near)[1] if near else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """What an edit reaches: in words, its rank (the least is the best), and whether no further edit is needed."""
+
+    text: str
+    rank: tuple[float, ...]
+    complete: bool = True
 
 
 def _pairs(single: Sequence[Edit]) -> Iterator[tuple[Edit, Edit]]:
@@ -201,29 +333,38 @@ class _Search:
     def __init__(
         self,
         query: ParsedQuery,
-        golds: Sequence[GoldQuery],
-        run: Run,
-        trace: Run,
-        same: Same,
+        golds: Sequence[ParsedQuery],
+        reached: Callable[[str], _Reached | None],
+        names: GraphNames,
         most_runs: int,
         most_seconds: float,
     ) -> None:
         self.query = query
         self.golds = golds
-        self.run = run
-        self.trace = trace
-        self.same = same
+        self.reached = reached
+        self.names = names
         self.most_runs = most_runs
         self.until = time.monotonic() + most_seconds
-        self.luck = False
         self.tried = 0
         self.ended = False
         self._seen: set[str] = set()
-        self._own = {normal_form(gold.query) for gold in golds}
+        self._own = {normal_form(gold) for gold in golds}
 
-    def causes(self, tries: Iterator[tuple[Edit, ...]]) -> list[QueryCause]:
-        """Return the edits of some tries that help, the likeliest first."""
-        found: list[tuple[tuple[object, ...], QueryCause]] = []
+    def diagnosis(self) -> QueryDiagnosis:
+        """Try single edits, and pairs of them if none completes the query."""
+        single = edits(self.query, self.golds, self.names)
+        found = self.tries((one,) for one in single)
+        if not any(reached.complete for reached, _ in found) and not self.ended:
+            pairs = self.tries(_pairs(single))
+            if not found or any(reached.complete for reached, _ in pairs):
+                found = pairs
+        best = [cause for reached, cause in found if reached.rank == found[0][0].rank or reached.complete]
+        unknown = tuple(unknown_names(self.query, self.names))
+        return QueryDiagnosis(False, tuple(best), unknown, self.tried, not self.ended)
+
+    def tries(self, tries: Iterable[tuple[Edit, ...]]) -> list[tuple[_Reached, QueryCause]]:
+        """Return the edits of some tries that help with what they reach, the likeliest first."""
+        found: list[tuple[tuple[object, ...], _Reached, QueryCause]] = []
         for one in tries:
             mended = self.query.replaced(*(change for edit in one for change in edit.changes))
             if mended in self._seen:
@@ -237,18 +378,11 @@ class _Search:
             except CypherSyntaxError:
                 continue
             self.tried += 1
-            outcome = self.run(mended)
-            if not outcome.executable:
-                continue
-            equal = [gold.outcome for gold in self.golds if self.same(gold.outcome, outcome)]
-            if not equal:
-                continue
-            bound = self.trace(mended)
-            walk = any(same_walk(one, bound) for one in equal)
-            if walk or not self.luck:
-                rank = (not walk, form not in self._own, [KINDS.index(edit.kind) for edit in one], len(found))
-                found.append((rank, QueryCause(one, mended, walk, self.luck)))
-        return [cause for _, cause in sorted(found, key=lambda ranked: ranked[0])]
+            if (reached := self.reached(mended)) is not None:
+                kinds = [KINDS.index(edit.kind) for edit in one]
+                rank = (reached.rank, form not in self._own, kinds, len(found))
+                found.append((rank, reached, QueryCause(one, mended, reached.text)))
+        return [(reached, cause) for _, reached, cause in sorted(found, key=lambda ranked: ranked[0])]
 
 
 def same_walk(wanted: QueryOutcome, given: QueryOutcome) -> bool:

@@ -33,6 +33,23 @@ from graphkit.plugins.cypher.graph_names import GraphNames, nearest
 Kind = Literal["turned", "replaced", "added", "removed"]
 KINDS: tuple[Kind, ...] = ("turned", "replaced", "added", "removed")
 
+#: What an edit changes.
+Subject = Literal[
+    "direction",
+    "relation",
+    "length",
+    "label",
+    "property",
+    "literal",
+    "condition",
+    "hop",
+    "column",
+    "DISTINCT",
+    "page",
+    "order",
+    "OPTIONAL",
+]
+
 Change = tuple[Span, str]
 
 #: Operators that are tried in place of each other.
@@ -47,6 +64,8 @@ class Edit:
     ----------
     kind
         What it does.
+    subject
+        What it changes.
     wrong
         What the query did, as the beginning of a sentence.
     instead
@@ -58,6 +77,7 @@ class Edit:
     """
 
     kind: Kind
+    subject: Subject
     wrong: str
     instead: str
     changes: tuple[Change, ...]
@@ -84,6 +104,9 @@ class _Edits:
         self.given = _elements(query)
         self.wanted = _elements(gold)
         self.alignments = _alignments(query, gold)
+        self.literals: dict[str, list[str]] = {}
+        for name, literal in _literals(gold):
+            self.literals.setdefault(name, []).append(gold.at(literal.span))
 
     def all(self) -> Iterator[Edit]:
         for path in self.query.paths():
@@ -115,11 +138,11 @@ class _Edits:
 
         if part.direction == "--":
             wrong = f"{who} was asked without a direction"
-            yield Edit("added", wrong, "with one", to("->"))
-            yield Edit("added", wrong, "with one", to("<-"))
+            yield Edit("added", "direction", wrong, "with one", to("->"))
+            yield Edit("added", "direction", wrong, "with one", to("<-"))
             return
-        yield Edit("turned", f"{who} was asked the other way round", "turned", to(_TURNED[part.direction]))
-        yield Edit("removed", f"{who} was asked in one direction only", "without a direction", to("--"))
+        yield Edit("turned", "direction", f"{who} was asked the other way round", "turned", to(_TURNED[part.direction]))
+        yield Edit("removed", "direction", f"{who} was asked in one direction only", "without a direction", to("--"))
 
     def types(self, part: RelationshipPattern) -> Iterator[Edit]:
         wanted = _distinct(name.text for one in self.wanted[1] for name in one.types)
@@ -132,7 +155,7 @@ class _Edits:
                     change: Change = ((middle, middle), f"[:{quoted(name)}]")
                 else:
                     change = ((place, place), f":{quoted(name)}")
-                yield Edit("added", "a relation has no type", f"with {name}", (change,))
+                yield Edit("added", "relation", "a relation has no type", f"with {name}", (change,))
             return
         span, asked = part.types_span, "|".join(name.text for name in part.types)
         for want in {tuple(name.text for name in one.types): None for one in self.wanted[1] if one.types}:
@@ -141,17 +164,21 @@ class _Edits:
                 kind = "added"
             elif set(want) < {name.text for name in part.types}:
                 kind = "removed"
-            yield Edit(kind, self._asked("relation", asked), f"with {'|'.join(want)}", ((span, _types(want)),))
+            yield Edit(
+                kind, "relation", self._asked("relation", asked), f"with {'|'.join(want)}", ((span, _types(want)),)
+            )
         for own in part.types:
             yield from self._renamed(own, wanted, self.names.types, "relation")
             if len(part.types) > 1:
                 rest = [one.text for one in part.types if one is not own]
-                yield Edit("removed", f"{own.text} is one too many", "without it", ((span, _types(rest)),))
+                yield Edit("removed", "relation", f"{own.text} is one too many", "without it", ((span, _types(rest)),))
         for name in wanted:
             if name not in {one.text for one in part.types}:
                 both = [*(one.text for one in part.types), name]
-                yield Edit("added", self._asked("relation", asked), f"with {name} too", ((span, _types(both)),))
-        yield Edit("removed", self._asked("relation", asked), "with any", ((span, ""),))
+                yield Edit(
+                    "added", "relation", self._asked("relation", asked), f"with {name} too", ((span, _types(both)),)
+                )
+        yield Edit("removed", "relation", self._asked("relation", asked), "with any", ((span, ""),))
 
     def _bracket(self, part: RelationshipPattern) -> int | None:
         """The place after the bracket of a relationship; None without one."""
@@ -165,18 +192,22 @@ class _Edits:
             asked = self.query.at(part.length.span)
             for text in wanted:
                 if (text[0] == "*") == (asked[0] == "*"):
-                    yield Edit("replaced", f"{who} was asked {asked}", f"with {text}", ((part.length.span, text),))
-            yield Edit("removed", f"{who} was asked {asked}", "with one hop", ((part.length.span, ""),))
+                    yield Edit(
+                        "replaced", "length", f"{who} was asked {asked}", f"with {text}", ((part.length.span, text),)
+                    )
+            yield Edit("removed", "length", f"{who} was asked {asked}", "with one hop", ((part.length.span, ""),))
             return
         for text in wanted:
             if text[0] != "*":
-                yield Edit("added", f"{who} was asked for one hop", f"with {text}", (((part.span[1],) * 2, text),))
+                yield Edit(
+                    "added", "length", f"{who} was asked for one hop", f"with {text}", (((part.span[1],) * 2, text),)
+                )
                 continue
             ends = [one.span[1] for one in (part.variable,) if one is not None]
             ends += [span[1] for span in (part.types_span,) if span is not None]
             place = max(ends) if ends else self._bracket(part)
             if place is not None:
-                yield Edit("added", f"{who} was asked for one hop", f"with {text}", (((place, place), text),))
+                yield Edit("added", "length", f"{who} was asked for one hop", f"with {text}", (((place, place), text),))
 
     # Nodes
 
@@ -185,28 +216,37 @@ class _Edits:
         if part.labels_span is None:
             for name in wanted:
                 place = part.variable.span[1] if part.variable is not None else part.span[0] + 1
-                yield Edit("added", "a node has no label", f"with {name}", (((place, place), f":{quoted(name)}"),))
+                yield Edit(
+                    "added", "label", "a node has no label", f"with {name}", (((place, place), f":{quoted(name)}"),)
+                )
             return
         for own in part.labels:
             yield from self._renamed(own, wanted, self.names.labels, "label")
         asked = self._asked("label", ":".join(name.text for name in part.labels))
-        yield Edit("removed", asked, "without it", ((part.labels_span, ""),))
+        yield Edit("removed", "label", asked, "without it", ((part.labels_span, ""),))
 
     def properties(self, part: NodePattern | RelationshipPattern) -> Iterator[Edit]:
         same = self.wanted[0] if isinstance(part, NodePattern) else self.wanted[1]
         wanted = [one for other in same for one in other.properties]
         terms = [term for clause in all_clauses(self.gold.query) for term in _terms(clause)]
         keys = _distinct([*(one.name.text for one in wanted), *(one.property.text for one in terms if one.property)])
-        literals = [one.literal for one in wanted if one.literal is not None]
-        literals += [term.literal for term in terms if term.literal is not None]
+        taken = {own.name.text for own in part.properties}
         for own in part.properties:
-            yield from self._renamed(own.name, keys, self.names.properties, "property")
-            yield from self._literal(own.literal, own.name.text, literals)
-            yield Edit("removed", f"{self.query.at(own.span)} is one too many", "without it", self._without(part, own))
+            yield from self._renamed(
+                own.name, [key for key in keys if key not in taken], self.names.properties, "property"
+            )
+            yield from self._literal(own.literal, own.name.text)
+            yield Edit(
+                "removed",
+                "condition",
+                f"{self.query.at(own.span)} is one too many",
+                "without it",
+                self._without(part, own),
+            )
         for one in wanted:
             if all(own.name.text != one.name.text for own in part.properties) and not one.value.names:
                 text = self.gold.at(one.span)
-                yield Edit("added", f"{text} is missing", "with it", (self._with(part, text),))
+                yield Edit("added", "condition", f"{text} is missing", "with it", (self._with(part, text),))
 
     def _without(self, part: NodePattern | RelationshipPattern, own: Property) -> tuple[Change, ...]:
         rest = [self.query.at(one.span) for one in part.properties if one is not own]
@@ -231,12 +271,14 @@ class _Edits:
         place = max([bracket, *(end for end in ends if end < part.span[1])])
         return (place, place), f" {{{text}}}"
 
-    def _renamed(self, name: Name, wanted: Sequence[str], known: Sequence[str], what: str) -> Iterator[Edit]:
+    def _renamed(
+        self, name: Name, wanted: Sequence[str], known: Sequence[str], what: Literal["relation", "label", "property"]
+    ) -> Iterator[Edit]:
         wrong = self._asked(what, name.text)
         for other in wanted:
-            yield Edit("replaced", wrong, f"with {other}", ((name.span, quoted(other)),))
+            yield Edit("replaced", what, wrong, f"with {other}", ((name.span, quoted(other)),))
         if name.text not in known and (near := nearest(name.text, known)) is not None:
-            yield Edit("replaced", wrong, f"with {near}", ((name.span, quoted(near)),), by_gold=near in wanted)
+            yield Edit("replaced", what, wrong, f"with {near}", ((name.span, quoted(near)),), by_gold=near in wanted)
 
     def _asked(self, what: str, asked: str) -> str:
         known = {"relation": self.names.types, "label": self.names.labels, "property": self.names.properties}[what]
@@ -249,14 +291,14 @@ class _Edits:
             }[what]
         return f"the {what} {asked} was asked"
 
-    def _literal(self, literal: LiteralValue | None, name: str, wanted: Sequence[LiteralValue]) -> Iterator[Edit]:
+    def _literal(self, literal: LiteralValue | None, name: str) -> Iterator[Edit]:
+        """Other literals: those of gold that stand for the same property, or any of gold's if none does."""
         if literal is None:
             return
         asked = self.query.at(literal.span)
         wrong = f"{asked} was asked"
-        for other in wanted:
-            text = self.gold.at(other.span)
-            yield Edit("replaced", wrong, f"with {text}", ((literal.span, text),))
+        for text in self.literals.get(name) or [text for texts in self.literals.values() for text in texts]:
+            yield Edit("replaced", "literal", wrong, f"with {text}", ((literal.span, text),))
         if isinstance(literal.value, str) and name in self.names.properties:
             known = self.names.values(name)
             if literal.value not in known:
@@ -264,7 +306,7 @@ class _Edits:
                 near = nearest(literal.value, known)
                 if near is not None:
                     text = written(near)
-                    yield Edit("replaced", wrong, f"with {text}", ((literal.span, text),), by_gold=False)
+                    yield Edit("replaced", "literal", wrong, f"with {text}", ((literal.span, text),), by_gold=False)
 
     # Hops
 
@@ -276,7 +318,7 @@ class _Edits:
             hop = first if isinstance(first, RelationshipPattern) else second
             assert isinstance(hop, RelationshipPattern)
             wrong = f"a hop by {_relation(hop)} is one too many"
-            yield Edit("removed", wrong, "without it", (((first.span[0], second.span[1]), ""),))
+            yield Edit("removed", "hop", wrong, "without it", (((first.span[0], second.span[1]), ""),))
         for other in self.gold.paths():
             if len(other.parts) <= 1:
                 continue
@@ -293,7 +335,7 @@ class _Edits:
                         if not isinstance(node, NodePattern):
                             continue
                         place = node.span[0] if isinstance(first, NodePattern) else node.span[1]
-                        yield Edit("added", wrong, "with it", (((place, place), text),))
+                        yield Edit("added", "hop", wrong, "with it", (((place, place), text),))
 
     def _hop_texts(
         self, first: NodePattern | RelationshipPattern, second: NodePattern | RelationshipPattern
@@ -314,32 +356,46 @@ class _Edits:
 
     def predicates(self, clause: Clause) -> Iterator[Edit]:
         gold_terms = [term for other in all_clauses(self.gold.query) for term in _terms(other)]
-        literals = [term.literal for term in gold_terms if term.literal is not None]
-        literals += [one.literal for part in self.wanted[0] for one in part.properties if one.literal is not None]
         keys = _distinct(term.property.text for term in gold_terms if term.property is not None)
         keys += [one.name.text for part in self.wanted[0] for one in part.properties if one.name.text not in keys]
         terms = _terms(clause)
         for term in terms:
             asked = self.query.at(term.expression.span)
-            yield Edit("removed", f"the condition {asked} is one too many", "without it", self._dropped(clause, term))
+            yield Edit(
+                "removed",
+                "condition",
+                f"the condition {asked} is one too many",
+                "without it",
+                self._dropped(clause, term),
+            )
             if term.property is not None:
                 yield from self._renamed(term.property, keys, self.names.properties, "property")
-                yield from self._literal(term.literal, term.property.text, literals)
+                yield from self._literal(term.literal, term.property.text)
             yield from self._operators(term, gold_terms)
             if term.negated:
                 plain = asked.split(None, 1)[-1] if asked[:3].lower() == "not" else asked
                 yield Edit(
-                    "removed", f"the condition {asked} is negated", "without NOT", ((term.expression.span, plain),)
+                    "removed",
+                    "condition",
+                    f"the condition {asked} is negated",
+                    "without NOT",
+                    ((term.expression.span, plain),),
                 )
             else:
                 changed = ((term.expression.span, f"NOT ({asked})"),)
                 if any(one.negated for one in gold_terms):
-                    yield Edit("added", f"the condition {asked} isn't negated", "with NOT", changed)
+                    yield Edit("added", "condition", f"the condition {asked} isn't negated", "with NOT", changed)
         if clause.kind in ("match", "with"):
             for term in gold_terms:
                 text = self.gold.at(term.expression.span)
                 for renamed in self._in_own_names(text, term.expression.names):
-                    yield Edit("added", f"the condition {renamed} is missing", "with it", (self._and(clause, renamed),))
+                    yield Edit(
+                        "added",
+                        "condition",
+                        f"the condition {renamed} is missing",
+                        "with it",
+                        (self._and(clause, renamed),),
+                    )
 
     def _operators(self, term: Predicate, wanted: Sequence[Predicate]) -> Iterator[Edit]:
         if term.operator is None or term.operator_span is None:
@@ -351,7 +407,7 @@ class _Edits:
             if other != asked:
                 change = (term.operator_span, other)
                 wrong = f"{self.query.at(term.expression.span)} was asked"
-                yield Edit("replaced", wrong, f"with {other}", (change,), by_gold=other in others)
+                yield Edit("replaced", "condition", wrong, f"with {other}", (change,), by_gold=other in others)
 
     def _dropped(self, clause: Clause, term: Predicate) -> tuple[Change, ...]:
         assert clause.where is not None
@@ -374,32 +430,36 @@ class _Edits:
         if clause.optional:
             text = self.query.at(clause.span)
             at = start + text.lower().index("match")
-            yield Edit("removed", "a MATCH is OPTIONAL", "without OPTIONAL", (((start, at), ""),))
+            yield Edit("removed", "OPTIONAL", "a MATCH is OPTIONAL", "without OPTIONAL", (((start, at), ""),))
         elif any(one.optional for one in all_clauses(self.gold.query)):
-            yield Edit("added", "a MATCH isn't OPTIONAL", "with OPTIONAL", (((start, start), "OPTIONAL "),))
+            yield Edit("added", "OPTIONAL", "a MATCH isn't OPTIONAL", "with OPTIONAL", (((start, start), "OPTIONAL "),))
 
     def projection(self, projection: Projection) -> Iterator[Edit]:
         golds = [one.projection for one in all_clauses(self.gold.query) if one.projection is not None]
         start = projection.body_span[0]
         if projection.distinct_span is not None:
-            yield Edit("removed", "DISTINCT drops equal rows", "without it", ((projection.distinct_span, ""),))
+            yield Edit(
+                "removed", "DISTINCT", "DISTINCT drops equal rows", "without it", ((projection.distinct_span, ""),)
+            )
         else:
-            yield Edit("added", "equal rows aren't made one", "with DISTINCT", (((start, start), "DISTINCT "),))
+            yield Edit(
+                "added", "DISTINCT", "equal rows aren't made one", "with DISTINCT", (((start, start), "DISTINCT "),)
+            )
         yield from self._paging(projection, golds)
         yield from self._columns(projection, golds)
 
     def _paging(self, projection: Projection, golds: Sequence[Projection]) -> Iterator[Edit]:
         if projection.page_span is not None:
             asked = self.query.at(projection.page_span)
-            yield Edit("removed", f"{asked} cuts the rows", "without it", ((projection.page_span, ""),))
+            yield Edit("removed", "page", f"{asked} cuts the rows", "without it", ((projection.page_span, ""),))
         pages = _distinct(self.gold.at(one.page_span) for one in golds if one.page_span is not None)
         for page in pages:
             if projection.page_span is not None:
                 asked = self.query.at(projection.page_span)
-                yield Edit("replaced", f"{asked} was asked", f"with {page}", ((projection.page_span, page),))
+                yield Edit("replaced", "page", f"{asked} was asked", f"with {page}", ((projection.page_span, page),))
             else:
                 end = (projection.order_span or projection.body_span)[1]
-                yield Edit("added", f"{page} is missing", "with it", (((end, end), f" {page}"),))
+                yield Edit("added", "page", f"{page} is missing", "with it", (((end, end), f" {page}"),))
         for gold in golds:
             if gold.order_span is None:
                 continue
@@ -408,32 +468,47 @@ class _Edits:
             for renamed in self._in_own_names(text, names):
                 if projection.order_span is not None:
                     asked = self.query.at(projection.order_span)
-                    yield Edit("replaced", f"{asked} was asked", f"with {renamed}", ((projection.order_span, renamed),))
+                    yield Edit(
+                        "replaced",
+                        "order",
+                        f"{asked} was asked",
+                        f"with {renamed}",
+                        ((projection.order_span, renamed),),
+                    )
                 else:
                     end = projection.body_span[1]
-                    yield Edit("added", f"{renamed} is missing", "with it", (((end, end), f" {renamed}"),))
+                    yield Edit("added", "order", f"{renamed} is missing", "with it", (((end, end), f" {renamed}"),))
 
     def _columns(self, projection: Projection, golds: Sequence[Projection]) -> Iterator[Edit]:
         items = projection.items
         for item in items:
             asked = self.query.at(item.expression.span)
             wrong = f"the column {asked} was returned"
+            same = [item.expression.span]
+            same += [one.expression.span for one in projection.order if self.query.at(one.expression.span) == asked]
             for gold in golds:
                 for want in gold.items:
                     for text in self._in_own_names(self.gold.at(want.expression.span), want.expression.names):
-                        yield Edit("replaced", wrong, f"with {text}", ((item.expression.span, text),))
+                        yield Edit("replaced", "column", wrong, f"with {text}", tuple((span, text) for span in same))
             for text in self._other_columns(item):
-                yield Edit("replaced", wrong, f"with {text}", ((item.expression.span, text),), by_gold=False)
+                changes = tuple((span, text) for span in same)
+                yield Edit("replaced", "column", wrong, f"with {text}", changes, by_gold=False)
             if len(items) > 1:
                 rest = ", ".join(self.query.at(one.span) for one in items if one is not item)
                 yield Edit(
-                    "removed", f"the column {asked} is one too many", "without it", ((projection.body_span, rest),)
+                    "removed",
+                    "column",
+                    f"the column {asked} is one too many",
+                    "without it",
+                    ((projection.body_span, rest),),
                 )
         for gold in golds:
             for want in gold.items:
                 for text in self._in_own_names(self.gold.at(want.expression.span), want.expression.names):
                     end = projection.body_span[1]
-                    yield Edit("added", f"the column {text} is missing", "with it", (((end, end), f", {text}"),))
+                    yield Edit(
+                        "added", "column", f"the column {text} is missing", "with it", (((end, end), f", {text}"),)
+                    )
 
     def _other_columns(self, item: Item) -> Iterator[str]:
         """The same property of the query's other variables, and its aggregate over distinct values or all."""
@@ -478,6 +553,19 @@ def _types(names: Iterable[str]) -> str:
 
 def _terms(clause: Clause) -> tuple[Predicate, ...]:
     return () if clause.where is None else clause.where.terms
+
+
+def _literals(query: ParsedQuery) -> Iterator[tuple[str, LiteralValue]]:
+    """Yield the literals of patterns and conditions, each with the property that it stands for."""
+    for path in query.paths():
+        for part in path.elements():
+            for one in part.properties:
+                if one.literal is not None:
+                    yield one.name.text, one.literal
+    for where in query.wheres():
+        for term in where.terms:
+            if term.literal is not None and term.property is not None:
+                yield term.property.text, term.literal
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
