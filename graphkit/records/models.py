@@ -587,8 +587,8 @@ class ComparedResult(Record):
         query that is closest to it; null if they can't be traced.
     reason
         Why no query ran, or why its nodes and edges, or its result, can't be told.
-    cause
-        The change of the query that makes its result that of gold, in words.
+    cause, cause_kind
+        The change of the query that makes its result that of gold, in words, and its kind.
     """
 
     executable: StrictBool
@@ -597,6 +597,7 @@ class ComparedResult(Record):
     gold_nodes: tuple[Id, ...] | None = None
     reason: StrictStr | None = None
     cause: StrictStr | None = None
+    cause_kind: StrictStr | None = None
 
 
 class ToolCallForm(ToolCall):

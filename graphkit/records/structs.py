@@ -217,6 +217,7 @@ class ComparedResultStruct(Struct, gc=False, forbid_unknown_fields=True, omit_de
     gold_nodes: list[Name] | None = None
     reason: str | None = None
     cause: str | None = None
+    cause_kind: str | None = None
 
 
 class AnswerStruct(Struct, gc=False):

@@ -14,6 +14,9 @@ from graphkit.records.words import counted, shortened
 if TYPE_CHECKING:
     from graphkit.plugins.cypher.walked_dataset import GraphChoice, WalkedDataset
 
+#: Seconds that the search for one cause may take.
+MOST_SECONDS = 20.0
+
 #: Questions and causes that are named in the output.
 _NAMED = 10
 
@@ -53,6 +56,13 @@ def cypher(
     graph: QueriedGraphOptions,
     out: Path = option("--out -o FOLDER", "Write the dataset with the walks into this folder.", required=True),
     replace: bool = option("--replace", "Replace what was written into the folder before."),
+    causes: float = option(
+        "--causes SECONDS",
+        "Look for the cause of each wrong query by edits of it for at most SECONDS; 0: don't.",
+        default=MOST_SECONDS,
+        min=0,
+        max=1e6,
+    ),
     reading: ReadingOptions,
 ) -> None:
     """Run logged Cypher queries, and write their walks.
@@ -63,12 +73,16 @@ def cypher(
     from graphkit.cli.progress import shown_progress
     from graphkit.files.assets import located
     from graphkit.files.dataset import Dataset
+    from graphkit.plugins.cypher.found_causes import CauseFinder
     from graphkit.plugins.cypher.walked_dataset import walk_dataset
 
     source, problems = Dataset(located(dataset)), reading.problems()
     files = [*map(located, runs)] if runs else source.runs()
     with graph.choice().runner(source, shown_progress) as runner, shown_progress("running queries") as progress:
-        walked = walk_dataset(source, files, runner, out, problems=problems, replace_folder=replace, progress=progress)
+        cause = CauseFinder(runner, seconds=causes) if causes else None
+        walked = walk_dataset(
+            source, files, runner, out, problems=problems, replace_folder=replace, cause=cause, progress=progress
+        )
     print_problems(problems)
     present(partial(_show, walked), walked.figures)
 
@@ -87,7 +101,7 @@ def _show(walked: WalkedDataset) -> None:
     for run in walked.runs:
         print_line(f"run       {run.sentence}")
         for cause, count in sorted(run.causes.items(), key=lambda one: (-one[1], one[0]))[:_NAMED]:
-            print_line(f"cause     {count}: {shortened(cause, 300)}")
+            print_line(f"cause     {count} {cause}, as in {shortened(run.examples[cause], 300)}")
     queried = sum(bool(one.queries) for one in walked.gold.values())
     print_line(
         f"{counted(len(walked.gold), 'question')}: {queried} with a gold query that finds something, "

@@ -40,6 +40,7 @@ class WalkOptions:
         from graphkit.files.assets import located
         from graphkit.files.dataset import Dataset, run_files
         from graphkit.files.problems import Problems
+        from graphkit.plugins.cypher.found_causes import CauseFinder
         from graphkit.plugins.cypher.walked_dataset import GraphChoice, walk_dataset
 
         if given.format is not None:
@@ -53,7 +54,10 @@ class WalkOptions:
             GraphChoice(self.cypher).runner(source, shown_progress) as runner,
             shown_progress("running queries") as progress,
         ):
-            walked = walk_dataset(source, files, runner, out, problems=problems, replace_folder=True, progress=progress)
+            cause = CauseFinder(runner)
+            walked = walk_dataset(
+                source, files, runner, out, problems=problems, replace_folder=True, cause=cause, progress=progress
+            )
         print_problems(problems)
         for run in walked.runs:
             say(f"note: {run.sentence}")

@@ -59,7 +59,7 @@ class GraphNames:
         return self._values[name]
 
     def nodes(self, values: Mapping[str, object], shown: str | None = None) -> tuple[str, ...]:
-        """Return what nodes with some values have as another property (by default their ids), sorted; at most 20,000."""
+        """Return what nodes with some values have as a further property (by default their ids), sorted."""
         key = repr((sorted(values.items(), key=repr), shown))
         if key not in self._values:
             given = {f"v{index}": value for index, value in enumerate(values.values())}

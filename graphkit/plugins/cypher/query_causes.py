@@ -20,28 +20,20 @@ from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, NodePattern, 
 from graphkit.plugins.cypher.graph_names import GraphNames, nearest
 from graphkit.plugins.cypher.outcomes import QueryOutcome
 from graphkit.plugins.cypher.query_edits import KINDS, Edit, edits, written
+from graphkit.plugins.cypher.query_walks import GoldFound
 from graphkit.records.words import counted
 
 #: Queries that the search for one cause may run, and the seconds that it may take.
-MOST_RUNS, MOST_SECONDS = 2_000, 60.0
+MOST_RUNS, MOST_SECONDS = 2_000, 20.0
 
 Run = Callable[[str], QueryOutcome]
-Same = Callable[[QueryOutcome, QueryOutcome], bool]
 #: Source, relation and target.
 WalkedEdge = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class GoldQuery:
-    """A gold query, and what came of it."""
-
-    query: ParsedQuery
-    outcome: QueryOutcome
-
-
-@dataclass(frozen=True, slots=True)
 class GoldWalk:
-    """The edges of a gold path, and a query that binds them: see :func:`walk_query`."""
+    """The edges of gold paths that are enough together, and a query that binds them: see :func:`walk_query`."""
 
     query: ParsedQuery
     edges: frozenset[WalkedEdge]
@@ -145,10 +137,8 @@ class QueryDiagnosis:
 def diagnosed(
     query: ParsedQuery,
     outcome: QueryOutcome,
-    golds: Sequence[GoldQuery],
+    gold: GoldFound,
     run: Run,
-    trace: Run,
-    same: Same,
     names: GraphNames,
     *,
     most_runs: int = MOST_RUNS,
@@ -160,34 +150,30 @@ def diagnosed(
     ----------
     query, outcome
         The query and what came of it. If its result is right and only its walk is wrong, an edit has to mend the walk.
-    golds
-        Gold queries that gave a result; any of them is enough.
+    gold
+        What the gold queries find; any of them is enough.
     run
         Runs an edited query.
-    trace
-        Runs one whose result is right; the outcome names what it binds.
-    same
-        Whether the result of the second outcome is that of the first, which is gold's.
     names
         The names of the graph.
     most_runs, most_seconds
         The budget of the search.
     """
-    luck = any(same(gold.outcome, outcome) for gold in golds)
-    if luck and any(same_walk(gold.outcome, outcome) for gold in golds):
-        return QueryDiagnosis(right=True, unknown=tuple(unknown_names(query, names)))
+    equal = [one.outcome for one in gold.queries if outcome.executable and one.equals(outcome)]
+    luck = bool(equal)
+    if any(same_walk(one, outcome) for one in equal):
+        return QueryDiagnosis(right=True)
 
     def reached(mended: str) -> _Reached | None:
         found = run(mended)
-        equal = [gold.outcome for gold in golds if same(gold.outcome, found)] if found.executable else []
-        if not equal:
-            return None
-        bound = trace(mended)
-        if any(same_walk(one, bound) for one in equal):
+        equal = [one.outcome for one in gold.queries if found.executable and one.equals(found)]
+        if any(same_walk(one, found) for one in equal):
             return _Reached("the walk is gold's" if luck else "the result is right", (0,))
-        return None if luck else _Reached("the result is right, by another walk than gold's", (1,))
+        if luck or not equal:
+            return None
+        return _Reached("the result is right, by another walk than gold's", (1,))
 
-    own = [gold.query for gold in golds]
+    own = [parsed(one.text) for one in gold.queries]
     return _Search(query, own, reached, names, most_runs, most_seconds).diagnosis()
 
 
@@ -195,7 +181,7 @@ def diagnosed_walk(
     query: ParsedQuery,
     outcome: QueryOutcome,
     golds: Sequence[GoldWalk],
-    trace: Run,
+    run: Run,
     names: GraphNames,
     *,
     most_runs: int = MOST_RUNS,
@@ -216,10 +202,10 @@ def diagnosed_walk(
 
     before = best(outcome)
     if before[0] == 1.0:
-        return QueryDiagnosis(right=True, unknown=tuple(unknown_names(query, names)))
+        return QueryDiagnosis(right=True)
 
     def reached(mended: str) -> _Reached | None:
-        found = trace(mended)
+        found = run(mended)
         if not found.executable or found.edges is None:
             return None
         score, hits, edges = best(found)

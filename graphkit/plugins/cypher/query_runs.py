@@ -81,6 +81,11 @@ class QueryRunner:
         self._slow: dict[str, QueryOutcome] = {}
 
     @property
+    def id_property(self) -> str:
+        """The property of a node that is its id."""
+        return self._id_property
+
+    @property
     def store(self) -> Store:
         """The store that reads the graph: another one after its server was ended."""
         return self._store

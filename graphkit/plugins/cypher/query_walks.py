@@ -46,6 +46,12 @@ class GoldQuery:
     outcome: QueryOutcome
     order: Sequence[Hashable] | None = None
 
+    def equals(self, result: QueryOutcome) -> bool | None:
+        """Whether a result is this one; None if that can't be told."""
+        if self.outcome.truncated or result.truncated:
+            return None
+        return same_result(self.outcome.rows, result.rows, self.order)
+
 
 @dataclass(frozen=True)
 class GoldFound:
@@ -64,8 +70,16 @@ class GoldFound:
     failed: tuple[str, ...] = ()
 
 
-#: What says in words which change of a query makes its result that of gold; None if it finds none.
-FindsCause = Callable[[Question, GoldFound, GraphQuery, QueryOutcome], str | None]
+@dataclass(frozen=True)
+class FoundCause:
+    """What is wrong with a query in words, and what causes of many queries are counted by."""
+
+    text: str
+    kind: str
+
+
+#: What finds what is wrong with a query; None if nothing is, or there is no gold.
+FindsCause = Callable[[Question, GoldFound, GraphQuery, QueryOutcome], FoundCause | None]
 
 
 def gold_found(question: Question, runner: Runs) -> GoldFound:
@@ -126,8 +140,8 @@ def with_walk(
         why = why_not_run(outcomes[-1]) if outcomes else NOTHING_WRITTEN
         told = _closest(gold, ())
         compared = ComparedResult(executable=False, same=False if gold.queries else None, gold_nodes=told, reason=why)
-        if cause is not None and gold.queries and outcomes:
-            compared = compared.model_copy(update={"cause": cause(question, gold, answer.queries[-1], outcomes[-1])})
+        if cause is not None and outcomes:
+            compared = _explained(compared, cause(question, gold, answer.queries[-1], outcomes[-1]))
         return answer.model_copy(update={"traversal": (), "ordered": False, "compared_result": compared})
     untraced = next((one.untraced for _, one in ran if one.edges is None), None)
     query, result = ran[-1]
@@ -139,8 +153,9 @@ def with_walk(
         nodes=nodes,
         gold_nodes=_closest(gold, nodes or ()),
         reason=untraced or undecided,
-        cause=cause(question, gold, query, result) if cause is not None and same is False else None,
     )
+    if cause is not None:
+        compared = _explained(compared, cause(question, gold, query, result))
     doubts = [one for one in answer.doubts if not one.startswith(NO_WALK)]
     changes: dict[str, Any] = {"compared_result": compared, "ordered": False}
     if untraced is not None:
@@ -150,6 +165,10 @@ def with_walk(
         steps = tuple(TraversalStep(source=one[0], relation=one[1], target=one[2]) for one in edges)
         changes |= {"traversal": steps, "doubts": tuple(doubts)}
     return answer.model_copy(update=changes)
+
+
+def _explained(compared: ComparedResult, cause: FoundCause | None) -> ComparedResult:
+    return compared if cause is None else compared.model_copy(update={"cause": cause.text, "cause_kind": cause.kind})
 
 
 def why_not_run(outcome: QueryOutcome) -> str:
@@ -163,13 +182,12 @@ def _same(gold: GoldFound, result: QueryOutcome) -> tuple[bool | None, str | Non
         return None, gold.stale
     undecided = None
     for one in gold.queries:
-        if one.outcome.truncated or result.truncated:
-            undecided = f"a result of more than {counted(len(result.rows), 'row')} isn't compared"
-            continue
-        same = same_result(one.outcome.rows, result.rows, one.order)
+        same = one.equals(result)
         if same:
             return True, None
-        if same is None:
+        if one.outcome.truncated or result.truncated:
+            undecided = f"a result of more than {counted(len(result.rows), 'row')} isn't compared"
+        elif same is None:
             undecided = "the columns of the results are too much alike to be compared"
     return (False, None) if undecided is None else (None, undecided)
 
@@ -244,7 +262,9 @@ class WalkedRun:
     queries
         Records that log queries.
     causes
-        How often each cause was found.
+        How often each kind of cause was found.
+    examples
+        The first cause of each kind, in words.
     """
 
     name: str
@@ -255,6 +275,7 @@ class WalkedRun:
     compared: int = 0
     untraced: int = 0
     causes: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, str] = field(default_factory=dict)
 
     def add(self, answer: Answer) -> None:
         """Add a record, and count what came of it."""
@@ -265,13 +286,14 @@ class WalkedRun:
             self.compared += found.same is not None
             self.same += bool(found.same)
             self.untraced += found.executable and found.nodes is None
-            if found.cause:
-                self.causes[found.cause] = self.causes.get(found.cause, 0) + 1
+            if found.cause_kind is not None:
+                self.causes[found.cause_kind] = self.causes.get(found.cause_kind, 0) + 1
+                self.examples.setdefault(found.cause_kind, f"{answer.question_id}: {found.cause}")
 
     @property
     def figures(self) -> dict[str, Any]:
         """The counts, for JSON."""
-        counts = ("queries", "executable", "same", "compared", "untraced", "causes")
+        counts = ("queries", "executable", "same", "compared", "untraced", "causes", "examples")
         return {"records": len(self.answers), **{name: getattr(self, name) for name in counts}}
 
     @property

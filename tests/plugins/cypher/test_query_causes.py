@@ -10,9 +10,10 @@ import pytest
 from graphkit.plugins.cypher.cypher_text import parsed
 from graphkit.plugins.cypher.dataset_graph import kept_graph
 from graphkit.plugins.cypher.graph_names import GraphNames, nearest
-from graphkit.plugins.cypher.outcomes import QueryOutcome
-from graphkit.plugins.cypher.query_causes import GoldQuery, QueryDiagnosis, diagnosed, normal_form
+from graphkit.plugins.cypher.query_causes import QueryDiagnosis, diagnosed, normal_form
 from graphkit.plugins.cypher.query_runs import QueryRunner, query_runner
+from graphkit.plugins.cypher.query_walks import GoldFound, gold_found
+from graphkit.records.models import Question
 from tests.plugins.cypher.planted_mistakes import planted, write_graph
 
 SEED = 5
@@ -38,26 +39,24 @@ def names_of(runner: QueryRunner) -> GraphNames:
     return GraphNames(lambda text, given: runner.store.query_readonly(text, given)[1])
 
 
-def same(wanted: QueryOutcome, given: QueryOutcome) -> bool:
-    """Whether two outcomes have the same rows, in any order unless gold has one."""
-    one, other = ([[*map(repr, sorted(map(repr, row)))] for row in rows] for rows in (wanted.rows, given.rows))
-    return given.executable and (one == other if wanted.ordered else sorted(one) == sorted(other))
+def gold_of(runner: QueryRunner, *golds: str) -> GoldFound:
+    """What some gold queries find."""
+    return gold_found(Question(id="q", question="Which?", gold_cypher=golds), runner)
 
 
 def diagnosis(runner: QueryRunner, wrong: str, *golds: str, most_runs: int = 2_000) -> QueryDiagnosis:
     """The diagnosis of a query beside gold ones."""
-    known = [GoldQuery(parsed(gold), runner.run(gold)) for gold in golds]
-    run = runner.run
-    return diagnosed(parsed(wrong), run(wrong), known, run, run, same, names_of(runner), most_runs=most_runs)
+    gold, run = gold_of(runner, *golds), runner.run
+    return diagnosed(parsed(wrong), run(wrong), gold, run, names_of(runner), most_runs=most_runs, most_seconds=600)
 
 
 def count_named(runner: QueryRunner, ids: list[str], number: int) -> tuple[int, list[tuple[str, str, str]]]:
     """Plant mistakes; return how many were named rightly, and those that were named wrongly."""
     right, wrong, done = 0, [], 0
     for gold, mistaken, mistake in planted(SEED, ids):
-        wanted = runner.run(gold)
+        wanted, given = runner.run(gold), runner.run(mistaken)
         # Without a result, or with the result of gold, there is nothing to explain.
-        if wanted.rows in ((), ((0,),)) or same(wanted, runner.run(mistaken)):
+        if wanted.rows in ((), ((0,),)) or (given.executable and gold_of(runner, gold).queries[0].equals(given)):
             continue
         found = diagnosis(runner, mistaken, gold)
         if found.causes:
