@@ -39,8 +39,8 @@ def gold_seeds(case: Case, ranks: Mapping[str, int] = MappingProxyType({})) -> l
     """
     if case.question.seeds:
         return [*dict.fromkeys(case.question.seeds)]
-    sided = case.sided
-    starts = ([sided.plain_id(path.start) for path in unit if path.start is not None] for unit in sided.units)
+    at_sides = sided(case)
+    starts = ([at_sides.plain_id(path.start) for path in unit if path.start is not None] for unit in at_sides.units)
     return [*dict.fromkeys(min(unit, key=lambda node: ranks.get(node, inf)) for unit in starts if unit)]
 
 
