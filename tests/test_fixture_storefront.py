@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ STACKS = ("stack-1", "stack-2")
 RUNS = ("storefront-bm25", "storefront-graph", "storefront-graph-v2")
 Row = dict[str, Any]
 Edge = tuple[str, str, str]
+#: An edge at a stack, or at none.
+Sided = tuple[Edge, str | None]
 
 
 def read(name: str) -> list[Row]:
@@ -64,6 +67,9 @@ COMPATIBILITY = read("compatibility.jsonl")
 COMMITS = {row["sha"]: row for row in read("commits.jsonl")}
 ARTIFACTS = {stack: {row["id"]: row for row in read(f"artifacts-{stack}.jsonl")} for stack in STACKS}
 EDGES = {stack: {edge_of(row) for row in read(f"edges-{stack}.jsonl")} for stack in STACKS}
+RULES = {row["principal"]: row for row in read("access.jsonl")}
+#: The 30 questions with one version, an answer, and nobody who asks; and those with limits.
+PLAIN, LIMITED = QUESTIONS[:30], QUESTIONS[30:]
 ANSWERS = {run: {row["question_id"]: row for row in read(f"runs/{run}.jsonl")} for run in RUNS}
 
 
@@ -97,17 +103,18 @@ def test_extraction_is_reproduced(repos: Path, tmp_path: Path) -> None:
 
 
 def test_questions_are_reproduced(tmp_path: Path) -> None:
-    """questions.py writes questions and compatibility again, byte for byte."""
+    """questions.py writes questions, rules and compatibility again, byte for byte."""
     (tmp_path / "commits.jsonl").write_bytes((STOREFRONT / "commits.jsonl").read_bytes())
     script("questions.py", tmp_path)
-    for name in ("questions.jsonl", "compatibility.jsonl"):
+    for name in ("questions.jsonl", "access.jsonl", "compatibility.jsonl"):
         assert (tmp_path / name).read_bytes() == (STOREFRONT / name).read_bytes()
 
 
 @pytest.mark.slow("the repositories are built")
 def test_runs_are_reproduced(repos: Path, tmp_path: Path) -> None:
     """retrieve.py writes the runs again, byte for byte: nobody has edited them."""
-    (tmp_path / "questions.jsonl").write_bytes((STOREFRONT / "questions.jsonl").read_bytes())
+    for name in ("questions.jsonl", "access.jsonl"):
+        (tmp_path / name).write_bytes((STOREFRONT / name).read_bytes())
     script("retrieve.py", repos, tmp_path)
     for run in RUNS:
         assert (tmp_path / "runs" / f"{run}.jsonl").read_bytes() == (STOREFRONT / "runs" / f"{run}.jsonl").read_bytes()
@@ -159,12 +166,22 @@ def routed(repos: Path, stack: str, operation: str, handler: str) -> bool:
     return any(path and f'"{path[0]}"' in line and last_name(handler) in line for line in table.splitlines())
 
 
+def stack_of(question: Row, path: Row) -> str:
+    """The stack of a path: that of its own tags, else that of its question."""
+    tags = {repo: COMMITS[sha]["tag"] for row in COMPATIBILITY[:1] for repo, sha in row["commits"].items()}
+    if "commits" not in path:
+        return str(question["stack"])
+    return COMPATIBILITY[0 if path["commits"] == tags else 1]["id"]
+
+
 @one_fast("question", QUESTIONS, "files of each question are read", 0, ids=lambda question: question["id"])
 def test_gold_edges_hold_in_the_files(repos: Path, question: Row) -> None:
     """Every gold step has both ends and its evidence in the files at the pinned commits."""
     for path in question["paths"]:
         for step in path["steps"]:
-            assert fault(repos, question["stack"], step) is None, step
+            assert fault(repos, stack_of(question, path), step) is None, step
+    for edge in question.get("absent", []):
+        assert tuple(edge) not in EDGES[question["stack"]], edge
 
 
 @pytest.mark.parametrize(
@@ -187,37 +204,71 @@ def test_an_invented_edge_is_refused(repos: Path, source: str, relation: str, ta
 
 
 def test_spread_of_the_questions() -> None:
-    """40% are easy, 40% medium and 20% hard, and every construct of the format occurs often enough."""
-    count = len(QUESTIONS)
-    spread = Counter(question["difficulty"] for question in QUESTIONS)
+    """Of the plain ones 40% are easy, 40% medium, 20% hard, and every construct of the format occurs often enough."""
+    count = len(PLAIN)
+    spread = Counter(question["difficulty"] for question in PLAIN)
     assert count >= 25
     assert {name: number / count for name, number in spread.items()} == {"easy": 0.4, "medium": 0.4, "hard": 0.2}
-    groups = [Counter(path.get("group") for path in question["paths"]) for question in QUESTIONS]
+    groups = [Counter(path.get("group") for path in question["paths"]) for question in PLAIN]
     assert sum(any(name and number > 1 for name, number in group.items()) for group in groups) >= 4
     assert sum(group[None] > 1 for group in groups) >= 3
-    optional = [any(step["optional"] for path in q["paths"] for step in path["steps"]) for q in QUESTIONS]
+    optional = [any(step["optional"] for path in q["paths"] for step in path["steps"]) for q in PLAIN]
     assert sum(optional) >= 5
-    assert sum(question["category"] == "version" for question in QUESTIONS) >= 4
-    assert sum(bool(question.get("conflicts")) for question in QUESTIONS) >= 3
-    assert sum("expected_output" in question for question in QUESTIONS) >= 8
-    assert sum("k" in question for question in QUESTIONS) in (2, 3)
-    assert sum(len(question["commits"]) > 1 for question in QUESTIONS) > count * 2 / 3
-    assert all(question["facts"] for question in QUESTIONS)
+    assert sum(question["category"] == "version" for question in PLAIN) >= 4
+    assert sum(bool(question.get("conflicts")) for question in PLAIN) >= 3
+    assert sum("expected_output" in question for question in PLAIN) >= 8
+    assert sum("k" in question for question in PLAIN) in (2, 3)
+    assert sum(len(question["commits"]) > 1 for question in PLAIN) > count * 2 / 3
+    assert all(question["facts"] for question in PLAIN)
+
+
+def test_questions_with_limits() -> None:
+    """Three have no answer, three are about two versions, and three are asked by somebody."""
+    assert Counter(question["category"] for question in LIMITED) == {"no answer": 3, "two versions": 3, "access": 3}
+    assert Counter(question["difficulty"] for question in LIMITED) == {"easy": 3, "medium": 4, "hard": 2}
+    none, sided, asked = (LIMITED[start : start + 3] for start in (0, 3, 6))
+    assert [one["why_not"] for one in none] == ["no path", "false premise", "other version"]
+    assert not any(one["paths"] or one["answerable"] for one in none)
+    for one in none:
+        assert one["absent"]
+    for one in sided:
+        assert [stack_of(one, path) for path in one["paths"]] == list(STACKS)
+    # Of the alternatives of sf-37 one is left to on-call, of sf-38 everything to bookkeeping, of sf-39 nothing.
+    left = [[path["id"] for path in one["paths"] if not barred(one, path)] for one in asked]
+    assert left == [["direct"], ["a"], []]
+
+
+def may_read(principal: str, node: str) -> bool:
+    """Whether the rules let a principal read a node: an allowed pattern matches, and no denied one."""
+    rule = RULES[principal]
+    return any(fnmatchcase(node, one) for one in rule["allow"]) and not any(
+        fnmatchcase(node, one) for one in rule.get("deny", [])
+    )
+
+
+def barred(question: Row, path: Row) -> bool:
+    """Whether a required step of a path has an end that its question's principal may not read."""
+    required = (edge_of(step) for step in path["steps"] if not step["optional"])
+    return any(not may_read(question["principal"], node) for edge in required for node in (edge[0], edge[2]))
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
 def test_expectations_exist(repos: Path, question: Row) -> None:
     """Expected files, symbols, relevant nodes and the expected output are really there at the pinned commits."""
-    stack, nodes = question["stack"], ARTIFACTS[question["stack"]]
-    pinned = next(row["commits"] for row in COMPATIBILITY if row["id"] == stack)
-    assert {row["id"]: row["commits"] for row in COMPATIBILITY}[stack].items() >= question["commits"].items()
+    stacks = {stack_of(question, path) for path in question["paths"]} or {question["stack"]}
+    nodes = {node: row for stack in stacks for node, row in ARTIFACTS[stack].items()}
+    for stack in {question.get("stack")} - {None}:
+        pinned = next(row["commits"] for row in COMPATIBILITY if row["id"] == stack)
+        assert pinned.items() >= question["commits"].items()
+    if not question["paths"]:
+        return
     assert {f"{row['repo']}/{row['path']}" for row in nodes.values()} >= set(question["expected_files"])
     assert {row["symbol"] for row in nodes.values()} >= set(question["expected_symbols"])
     assert set(question["relevant"]) <= set(nodes)
     assert set(question["relevant"].values()) <= {1, 2, 3}
-    assert {fact["repo"] for fact in question["facts"]} <= set(pinned)
+    assert {fact["repo"] for fact in question["facts"]} <= {row["repo"] for row in nodes.values()}
     if "expected_output" in question:
-        texts = [text_of(repos, stack, node) for node in question["relevant"]]
+        texts = [text_of(repos, question["stack"], node) for node in question["relevant"]]
         assert any(question["expected_output"] in text for text in texts)
     for conflict in question.get("conflicts", []):
         for side in conflict["between"]:
@@ -293,6 +344,7 @@ def test_runs_are_whole(run: str) -> None:
     """Each run has one line per question; ranks and positions have no gaps; an error comes with empty results."""
     assert list(ANSWERS[run]) == [question["id"] for question in QUESTIONS]
     for row in ANSWERS[run].values():
+        assert ("abstained" in row) != ("error" in row)
         assert [chunk["rank"] for chunk in row["retrieved"]] == list(range(1, len(row["retrieved"]) + 1))
         assert len(row["retrieved"]) <= 10
         paths: dict[int, list[int]] = {}
@@ -307,12 +359,14 @@ def test_runs_are_whole(run: str) -> None:
             assert row["answer"]
 
 
-def required(question: Row, walked: set[Edge]) -> set[Edge]:
-    """Required gold edges, with the best alternative of each group."""
-    choices: dict[str, list[set[Edge]]] = {}
+def required(question: Row, walked: set[Sided]) -> set[Sided]:
+    """Required gold edges that the asker may walk, each at its side, with the best alternative of each group."""
+    choices: dict[str, list[set[Sided]]] = {}
     for path in question["paths"]:
-        edges = {edge_of(step) for step in path["steps"] if not step["optional"]}
-        choices.setdefault(path.get("group") or path["id"], []).append(edges)
+        side = stack_of(question, path) if "commits" in path else None
+        edges = {(edge_of(step), side) for step in path["steps"] if not step["optional"]}
+        if "principal" not in question or not barred(question, path):
+            choices.setdefault(path.get("group") or path["id"], []).append(edges)
     return {edge for paths in choices.values() for edge in max(paths, key=lambda item: len(item & walked) / len(item))}
 
 
@@ -338,8 +392,7 @@ def failures(question: Row, row: Row) -> set[str]:
         return {"error"}
     walked = {edge_of(step) for step in row["traversal"]}
     gold = {edge_of(step) for path in question["paths"] for step in path["steps"]}
-    wanted = required(question, walked)
-    missed = wanted - walked
+    missed = {edge for edge, _ in required(question, {(edge, None) for edge in walked})} - walked
     left = {source for source, _, _ in walked - gold}
     files = {f"{chunk['repo']}/{chunk['path']}" for chunk in row["retrieved"]}
     commits = {chunk["commit"] for chunk in row["retrieved"]}
@@ -366,36 +419,77 @@ def table() -> list[str]:
     """For each kind the questions that show it, by run, as the README has it."""
     kinds: dict[str, dict[str, list[str]]] = {}
     for run in RUNS:
-        for question in QUESTIONS:
+        for question in PLAIN:
             for kind in failures(question, ANSWERS[run][question["id"]]):
                 kinds.setdefault(kind, {}).setdefault(run, []).append(question["id"].removeprefix("sf-"))
-    first, second = ({q["id"]: required(q, w) & w for q in QUESTIONS for w in [walk(run, q)]} for run in RUNS[1:])
+    first, second = ({q["id"]: required(q, w) & w for q in PLAIN for w in [walk(run, q)]} for run in RUNS[1:])
     for run, mine, other in ((RUNS[1], first, second), (RUNS[2], second, first)):
         lost = [name.removeprefix("sf-") for name in mine if other[name] - mine[name]]
         kinds.setdefault("edge lost that the other graph run has", {})[run] = lost
-    count = len(QUESTIONS)
-    lines = []
-    for kind in sorted(kinds):
-        cells = [kinds[kind].get(run, []) for run in RUNS]
-        lines.append(
-            f"| {kind} | " + " | ".join("all" if len(c) == count else " ".join(c) or "none" for c in cells) + " |"
-        )
-    return lines
+    return [row_of(kind, kinds[kind], len(PLAIN)) for kind in sorted(kinds)]
 
 
-def walk(run: str, question: Row) -> set[Edge]:
-    """The edges that a run walked for a question."""
-    return {edge_of(step) for step in ANSWERS[run][question["id"]]["traversal"]}
+def row_of(kind: str, found: dict[str, list[str]], count: int) -> str:
+    """A row of the README: the questions that show a kind, by run."""
+    cells = [found.get(run, []) for run in RUNS]
+    return f"| {kind} | " + " | ".join("all" if len(c) == count else " ".join(c) or "none" for c in cells) + " |"
+
+
+def sides_at(step: Row) -> set[str]:
+    """The stacks at whose commits a step read both its ends."""
+    ends = [(step[end].split(":")[0], step[f"{end}_commit"]) for end in ("source", "target")]
+    pins = {row["id"]: row["commits"] for row in COMPATIBILITY}
+    return {stack for stack in STACKS if all(pins[stack][repo] == sha for repo, sha in ends)}
+
+
+def walk(run: str, question: Row) -> set[Sided]:
+    """The edges that a run walked for a question, at no stack and at each at which it read both ends."""
+    steps = ANSWERS[run][question["id"]]["traversal"]
+    return {(edge_of(step), side) for step in steps for side in (None, *sides_at(step))}
+
+
+def limits(run: str, question: Row) -> set[str]:
+    """What one record shows of the limits of its question."""
+    row, walked = ANSWERS[run][question["id"]], walk(run, question)
+    wanted = required(question, walked)
+    steps, commits = row["traversal"], {chunk["commit"] for chunk in row["retrieved"]}
+    absent = {tuple(edge) for edge in question.get("absent", [])} & {edge for edge, _ in walked}
+    pins = [set(one["commits"].values()) for one in COMPATIBILITY[:2]]
+    ends = [{step["source_commit"], step["target_commit"]} for step in steps]
+    read = {side for _, side in walked} - {None}
+    found = {
+        "answered, without an answer": not wanted and not row["abstained"],
+        "declined, without an answer": not wanted and row["abstained"],
+        "declined, though the path was walked": wanted and row["abstained"] and wanted <= walked,
+        "false premise taken": absent and question.get("why_not") == "false premise" and not row["abstained"],
+        "absent edge walked": absent,
+        "walked whole": wanted and wanted <= walked,
+    }
+    if question["category"] == "two versions":
+        found["one side read"] = len(read) == 1
+        found["mixed edge"] = any(one <= pins[0] | pins[1] and not any(one <= pin for pin in pins) for one in ends)
+        found["chunk of no side"] = commits - pins[0] - pins[1]
+    if principal := question.get("principal"):
+        paths: dict[int, list[Row]] = {}
+        for step in steps:
+            paths.setdefault(step["path"], []).append(step)
+        ends_of = ((one[end] for one in path for end in ("source", "target")) for path in paths.values())
+        nodes = [[may_read(principal, node) for node in path] for path in ends_of]
+        found["forbidden node walked"] = any(not all(path) for path in nodes)
+        found["forbidden middle, allowed ends"] = any(path[0] and path[-1] and not all(path) for path in nodes)
+        found["forbidden chunk retrieved"] = any(not may_read(principal, chunk["id"]) for chunk in row["retrieved"])
+        found["forbidden node cited"] = any(not may_read(principal, node) for node in row["citations"])
+    return {name for name, holds in found.items() if holds}
 
 
 def edge_recall(run: str) -> tuple[float, int]:
-    """Mean EdgeRecall over the scored questions, and their number; a record with an error is not scored."""
+    """Mean EdgeRecall over the scored questions, and their number; neither errors nor lack of gold are scored."""
     shares = []
     for question in QUESTIONS:
         if "error" not in ANSWERS[run][question["id"]]:
             walked = walk(run, question)
             wanted = required(question, walked)
-            shares.append(len(wanted & walked) / len(wanted))
+            shares += [len(wanted & walked) / len(wanted)] if wanted else []
     return sum(shares) / len(shares), len(shares)
 
 
@@ -421,6 +515,19 @@ def test_every_kind_of_failure_occurs(kind: str) -> None:
     line = next(line for line in table() if line.startswith(f"| {kind} |"))
     assert line.split(" | ")[2] != "none"
     assert line in (STOREFRONT / "README.md").read_text(encoding="utf-8").splitlines()
+
+
+def test_every_way_to_fail_at_a_limit_occurs() -> None:
+    """Each is shown by a run, as the README says, and each limit is kept by one, too."""
+    kinds: dict[str, dict[str, list[str]]] = {}
+    for run in RUNS:
+        for question in LIMITED:
+            for kind in limits(run, question):
+                kinds.setdefault(kind, {}).setdefault(run, []).append(question["id"].removeprefix("sf-"))
+    text = (STOREFRONT / "README.md").read_text(encoding="utf-8").splitlines()
+    rows = [row_of(kind, found, len(LIMITED)) for kind, found in sorted(kinds.items())]
+    assert len(rows) == 13
+    assert set(rows) <= set(text)
 
 
 def test_edge_recall_of_the_runs() -> None:

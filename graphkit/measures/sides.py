@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TypeVar
@@ -23,7 +24,8 @@ class Side:
     commits
         The commits of the question, overridden by those of the path. A repository that is missing sets no condition.
     label
-        What tells it from the other sides: the name of its commit, with that of the repository if several differ.
+        What tells it from the other sides: the name of its commit. If several repositories differ, a name that most of
+        them have stands alone, and any other beside its repository.
     names
         How gold spells the commits.
     joined
@@ -90,12 +92,14 @@ def sides_of(question: QuestionStruct, pins: Mapping[str, str], sha: Callable[[s
             side.names[repo] = min(filter(None, (side.names.get(repo), own.get(repo, whole))))
     repos = sorted({repo for side in found.values() for repo in side.commits})
     telling = [repo for repo in repos if len({side.commits.get(repo) for side in found.values()}) > 1] or repos
-    for short in (True, False):
+    for short, once in ((True, True), (True, False), (False, False)):
         for side in found.values():
-            shown = [(repo, side.names[repo]) for repo in telling if repo in side.names]
-            shown = [(repo, name[:7] if short and is_whole(name) else name) for repo, name in shown]
-            several = len(telling) > 1
-            side.label = ", ".join(f"{repo} {name}" if several else name for repo, name in shown) or "any commit"
+            names = {repo: side.names[repo] for repo in telling if repo in side.names}
+            shown = {repo: name[:7] if short and is_whole(name) else name for repo, name in names.items()}
+            counts = Counter(shown.values()) if once or len(telling) == 1 else Counter()
+            bare = {name for name, count in counts.items() if 2 * count > len(telling)}
+            others = (f"{repo} {name}" for repo, name in shown.items() if name not in bare)
+            side.label = ", ".join([*bare, *others]) or "any commit"
         if len({side.label for side in found.values()}) == len(found):
             break
     return of_path
