@@ -66,9 +66,9 @@ def test_a_result(result: graphkit.Evaluation) -> None:
     """A result draws its verdict, and a bar with interval and target for each measure; its text is one line."""
     page = drawn(result)
     assert page.text[0] == result.verdict
-    # 30 questions, 2 of them failed; the storefront misses the targets of all three measures.
+    # 39 questions, 2 of them failed; the storefront misses the targets of all three measures.
     assert result.verdict.startswith("storefront-graph: 0 of 3 targets met, severe: ")
-    assert result.verdict.endswith("30 questions, 2 failed, 0 missing")
+    assert result.verdict.endswith("39 questions, 2 failed, 0 missing")
     assert page.tags.count("svg") == 3
     summary = result.measures["EdgeRecall"]
     assert drawn(summary).text[0] in repr(summary)
@@ -135,7 +135,7 @@ def test_comparison_and_failures(store: Store, tmp_path: Path) -> None:
     compared = graphkit.compare_runs(store, "storefront-bm25", "storefront-graph", measures=["EdgeRecall", "nDCG@10"])
     page = drawn(compared)
     assert page.text[0] == compared.verdict
-    assert compared.verdict.startswith("storefront-graph beats storefront-bm25: EdgeRecall 0.48 to 0.00, +0.48 [")
+    assert compared.verdict.startswith("storefront-graph beats storefront-bm25: EdgeRecall 0.44 to 0.00, +0.44 [")
     assert page.tags.count("svg") == 2
     assert all("95% interval" in label for label in page.labels)
     assert len(repr(compared).splitlines()) == 1

@@ -56,7 +56,7 @@ def demo(full: bool = FULL) -> None:
     Two runs are loaded, evaluated and judged, code is executed, and the worst failures are explained.
     """
     if not as_json():
-        print_line("graphkit demo: a storefront of six repositories, 30 questions, two runs")
+        print_line("graphkit demo: a storefront of six repositories, 39 questions, two runs")
         sys.stdout.flush()
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset

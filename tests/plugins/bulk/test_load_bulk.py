@@ -14,7 +14,7 @@ def test_bulk_fills_a_new_database(tmp_path: Path) -> None:
     dataset = graphkit.storefront_folder()
     run = dataset / "runs" / "storefront-graph.jsonl"
     done = inside("load", dataset, "--bulk", "--runs", run, "--data", tmp_path / "new", cwd=tmp_path, code=0)
-    assert "storefront: 30 questions loaded" in done.out
+    assert "storefront: 39 questions loaded" in done.out
     assert "storefront-graph: 30 answers loaded" in done.out
     again = inside("load", dataset, "--data", tmp_path / "new", cwd=tmp_path, code=0)
     assert "storefront: 0 questions loaded, 30 there already" in again.out
@@ -26,7 +26,7 @@ def test_bulk_with_neo4j_prints_the_next_steps(tmp_path: Path) -> None:
     arguments = ("load", dataset, "--bulk", "--neo4j-uri", "bolt://localhost:1")
     done = inside(*arguments, cwd=tmp_path, code=0)
     out = tmp_path / "storefront-import"
-    assert "storefront: 30 questions loaded" in done.out
+    assert "storefront: 39 questions loaded" in done.out
     assert f"  cd {out} && neo4j-admin database import full neo4j @import.args" in done.out.splitlines()
     again = inside(*arguments, "--json", cwd=tmp_path, code=0)
     step = json.loads(again.out)
