@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphkit.analysis.config import COMPARED
+from graphkit.analysis.config import BY_TEXT, COMPARED
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.errors import InputError
 from graphkit.files.assets import located
@@ -80,11 +80,15 @@ class ComparisonPlan:
         return [name if measure is None else str(measure.untyped()) for name, measure in found]
 
     def _by_text(self) -> tuple[str, ...]:
-        """Return the measures of gold that is text, if there is any; what is wrong with files is reported later."""
+        """Return what is compared of gold that is text, and of questions without an answer, if there are any.
+
+        What is wrong with files is reported later.
+        """
         with contextlib.suppress(InputError):
             for name in filter(is_file_name, (self.second, self.first)):
                 for file in repeated_files(located(name)):
-                    return measures_of_texts(Dataset.of_run(file, self.dataset))
+                    applying = measures_of_texts(Dataset.of_run(file, self.dataset))
+                    return tuple(name for name in applying if name in BY_TEXT)
         return ()
 
     def _refuse_without_records(self, what: str) -> None:
