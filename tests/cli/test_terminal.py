@@ -163,9 +163,9 @@ def test_demo_fits(graph: Graph, tmp_path: Path) -> None:
     piped = inside("demo", cwd=tmp_path, env=graph.env, code=0).out
     fits(screen, piped)
     told = {line[:10].strip(): line[10:] for line in piped.splitlines() if line[:10].strip()}
-    assert told["won"].startswith("storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.37, +0.10 [")
-    assert "; storefront-graph is better on 3 of 6 measures, worse on 2" in told["won"]
-    assert told["where"] == "the stage that fails most often: storefront-graph 'not retrieved' (14 of 30)"
+    assert told["won"].startswith("storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.36, +0.11 [")
+    assert "; storefront-graph is better on 3 of 6 measures, worse on 1 (Attribution)" in told["won"]
+    assert told["where"] == "the stage that fails most often: storefront-graph 'used but wrong' (18 of 39)"
     # The gold path of sf-04 begins with this edge, and the third claim of its answer rests on the one taken instead.
     gold = "sf-04: gold goes api:api/sessions.py#open_session -CALLS-> api:api/sessions.py#sweep"
     assert told["failure"] == gold
@@ -330,7 +330,7 @@ def test_failures_count_where_there_is_a_worst_value(measures: tuple[str, ...], 
     told = inside("evaluate", "--no-store", RUNS[1], *asked, cwd=shop, code=0).out.splitlines()
     assert f"failed    storefront-graph 2 failed; {how}" in told
     compared = " ".join(inside("compare", RUNS[0], RUNS[1], *asked, cwd=shop, code=0).out.split())
-    assert f" failed storefront-graph on 2 of 30; {how} " in compared
+    assert f" failed storefront-graph on 2 of 39; {how} " in compared
 
 
 def test_help_of_each_command_fits() -> None:

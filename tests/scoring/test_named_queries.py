@@ -242,16 +242,13 @@ def test_right_files_wrong_path_counts_as_edge_recall_does(
 # None of these datasets has stale gold: tests/plugins/gold/test_check.py has.
 QUERIES = [query for query in failure_queries() if query.name != "stale-gold"]
 
-#: No gold here has sides: tests/scoring/test_sides.py compares the rows of these.
-OF_SIDES = {"mixed-edges"}
-
 
 def other_run(run: Run, runs: list[Run]) -> Run:
     """Return another run of the same dataset."""
     return next(one for one in runs if one.dataset == run.dataset and one != run)
 
 
-@pytest.mark.parametrize("query", [one for one in QUERIES if one.name not in OF_SIDES], ids=lambda query: query.name)
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
 def test_named_query_gives_the_same_rows(
     query: Query, embedded_store: Store, neo4j_store: Store, runs: list[Run]
 ) -> None:
@@ -266,7 +263,7 @@ def test_named_query_gives_the_same_rows(
     assert count > 0
 
 
-@pytest.mark.parametrize("query", [one for one in QUERIES if one.name not in OF_SIDES], ids=lambda query: query.name)
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
 def test_named_query_obeys_its_parameters(query: Query, full_store: Store, runs: list[Run]) -> None:
     """``limit`` gives the first of all rows, and ``question`` those of one question."""
     compares = "other" in {one.name for one in query.parameters}

@@ -362,7 +362,8 @@ def test_no_such_run(tmp_path: Path) -> None:
 
 def test_kappa_gate(tmp_path: Path) -> None:
     """--min-kappa looks at the lower end of the interval of kappa with a person, as `judge spot-check` kept it."""
-    shutil.copy(STOREFRONT / "questions.jsonl", tmp_path)
+    for name in ("questions.jsonl", "access.jsonl"):
+        shutil.copy(STOREFRONT / name, tmp_path)
     (tmp_path / "runs").mkdir()
     run = Path(shutil.copy(STOREFRONT / "runs" / f"{RUN}.jsonl", tmp_path / "runs"))
     options = ["grade", run, "-g", "rubric", "--no-store"]

@@ -25,7 +25,8 @@ from tests.helpers.verdicts import verdict
 def run(tmp_path: Path) -> Path:
     """Return the run of the storefront that a lenient judge has graded."""
     (tmp_path / "runs").mkdir()
-    shutil.copy(STOREFRONT / "questions.jsonl", tmp_path)
+    for name in ("questions.jsonl", "access.jsonl"):
+        shutil.copy(STOREFRONT / name, tmp_path)
     place = Path(shutil.copy(STOREFRONT / "runs" / f"{RUN}.jsonl", tmp_path / "runs"))
     write_scores(tmp_path / "runs" / f"{RUN}.grades" / "lexical.scores.jsonl", graded(LENIENT))
     return place
@@ -49,8 +50,8 @@ def test_a_filled_sheet(run: Path) -> None:
     """The recorded grades of a person against the judge: figures, and the file that a gate finds."""
     command = ("judge", "spot-check", run, "--csv", HUMAN_GRADES)
     found = graphkit(*command, "--json", cwd=run.parent, code=0).object()
-    assert (found["n"], found["judged"], found["judge"], found["measure"]) == (30, 30, "lexical", "RubricGrade")
-    assert found["agreement"]["value"] == pytest.approx(25 / 30)
+    assert (found["n"], found["judged"], found["judge"], found["measure"]) == (39, 39, "lexical", "RubricGrade")
+    assert found["agreement"]["value"] == pytest.approx(34 / 39)
     assert found["weighted_kappa"]["low"] < found["weighted_kappa"]["value"] < found["weighted_kappa"]["high"]
     assert [one["question"] for one in found["disagreements"]] == ["sf-03", "sf-06", "sf-18", "sf-29", "sf-10"]
     assert found["disagreements"][0]["note"].startswith("the right function, but 60 minutes")
@@ -68,7 +69,7 @@ def test_the_gate(run: Path) -> None:
     done = inside(*evaluate, "0.1", cwd=run.parent, code=1)
     assert "nobody checked the judge lexical: run `graphkit judge spot-check`" in done.err
     check = ("judge", "spot-check", run, "--csv", HUMAN_GRADES, "--min-kappa")
-    assert "its interval over 30 answers begins at" in inside(*check, "0.9", cwd=run.parent, code=1).err
+    assert "its interval over 39 answers begins at" in inside(*check, "0.9", cwd=run.parent, code=1).err
     inside(*check, "0.3", cwd=run.parent, code=0)
     inside(*evaluate, "0.3", cwd=run.parent, code=0)
     assert "under 0.9" in inside(*evaluate, "0.9", cwd=run.parent, code=1).err
@@ -351,7 +352,7 @@ def test_consistency_of_given_gradings(run: Path, tmp_path: Path) -> None:
     two = write_scores(tmp_path / "two.jsonl", graded(LENIENT))
     command = ("judge", "consistency", run, "--graded", one, "--graded", two)
     found = inside(*command, "--json", cwd=tmp_path, code=0).object()
-    assert (found["gradings"], found["stable"]["value"]) == (3, pytest.approx(29 / 30))
+    assert (found["gradings"], found["stable"]["value"]) == (3, pytest.approx(38 / 39))
     assert found["flips"] == {"sf-02": ["fully_correct", "partially_correct", "fully_correct"]}
     shown = inside(*command, cwd=tmp_path, code=0).out
     assert "RubricGrade of sf-02: fully_correct -> partially_correct -> fully_correct" in shown
@@ -367,7 +368,7 @@ def test_bias_and_drift_of_given_gradings(run: Path, tmp_path: Path) -> None:
     assert (length["of"], length["shows"]) == ("padded", True)
     other = write_scores(tmp_path / "o.jsonl", graded(judge="other"))
     [kin] = inside("judge", "bias", run, "--against", other, "--json", cwd=tmp_path, code=0).objects()
-    assert (kin["of"], kin["difference"]["value"]) == ("other against lexical", pytest.approx(2 / 30))
+    assert (kin["of"], kin["difference"]["value"]) == ("other against lexical", pytest.approx(2 / 39))
     now = write_scores(tmp_path / "n.jsonl", graded(version="2"))
     shown = inside("judge", "drift", run, "--graded", now, cwd=tmp_path, code=0).out
     assert "was given by lexical 1, and now by lexical 2" in shown
@@ -444,6 +445,6 @@ def test_what_is_missing_is_reported(run: Path, tmp_path: Path) -> None:
     write_scores(folder / "other.scores.jsonl", mixed)
     assert "in several versions: 1, 2" in inside(*check, "-j", "other", cwd=tmp_path, code=2).err
     write_scores(folder / "other.scores.jsonl", graded(judge="other", run="another"))
-    assert "note: 30 scores are of other runs and aren't used" in inside(*check, cwd=tmp_path, code=0).err
+    assert "note: 39 scores are of other runs and aren't used" in inside(*check, cwd=tmp_path, code=0).err
     shutil.rmtree(folder)
     assert "no judge has graded this run" in inside(*check, cwd=tmp_path, code=2).err

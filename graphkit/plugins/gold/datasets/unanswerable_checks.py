@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.plugins.gold.graph_search import graphs_of, load_graphs, path_text
+from graphkit.records.access_rules import NOT_ALLOWED
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import counted
 
@@ -24,7 +25,9 @@ def absence_checks(dataset: Dataset, questions: Sequence[QuestionStruct], proble
     """Yield what contradicts the questions without an answer, and what can't be verified."""
     unanswerable = [one for one in questions if one.answerable is False]
     listing = [one for one in questions if one.absent]
-    unlisted = [one for one in unanswerable if not one.absent]
+    # That nothing is left to a principal follows from the rules, and needs no graph.
+    by_rules = {one.id for one in unanswerable if one.principal is not None and one.why_not == NOT_ALLOWED}
+    unlisted = [one for one in unanswerable if not one.absent and one.id not in by_rules]
     if unlisted:
         what = f"{counted(len(unlisted), 'question')} without an answer, and without absent edges"
         yield False, f"{what}: no graph can verify that there is none", None

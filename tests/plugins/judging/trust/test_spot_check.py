@@ -49,7 +49,7 @@ def test_the_recorded_grades_are_of_the_run() -> None:
 
 
 def test_a_sample_holds_each_grade_in_its_share() -> None:
-    """A sample of 15 out of 30 has half of each grade's answers, to within one; the same seed draws the same."""
+    """A sample of 15 out of 39 has this share of each grade's answers, to within one; the same seed draws the same."""
     scores = graded()
     every = Counter(score.grade for score in scores)  # wrong 11, partially 10, fully 7, unsupported 2
     for seed in range(20):
@@ -57,19 +57,19 @@ def test_a_sample_holds_each_grade_in_its_share() -> None:
         assert len({score.question for score in drawn}) == 15
         assert drawn == draw(scores[::-1], 15, seed)
         for grade, count in Counter(score.grade for score in drawn).items():
-            assert abs(count - every[grade] / 2) <= 1, (seed, grade)
+            assert abs(count - every[grade] * 15 / 39) <= 1, (seed, grade)
     assert draw(scores, 15, 1) != draw(scores, 15, 2)
-    assert len(draw(scores, 99, 1)) == 30
+    assert len(draw(scores, 99, 1)) == 39
 
 
 def test_every_answer_has_the_same_chance() -> None:
-    """Over many seeds, each of the 30 answers is drawn about as often as any other."""
+    """Over many seeds, each of the 39 answers is drawn about as often as any other."""
     scores, counts = graded(), Counter[str]()
     for seed in range(600):
         counts.update(score.question for score in draw(scores, 10, seed))
-    # 600 x 10 / 30 = 200, standard deviation sqrt(600 x 1/3 x 2/3) = 11.5: five of them to each side.
-    assert len(counts) == 30
-    assert all(abs(count - 200) < 58 for count in counts.values())
+    # 600 x 10 / 39 = 154, standard deviation sqrt(600 x 10/39 x 29/39) = 10.7: five of them to each side.
+    assert len(counts) == 39
+    assert all(abs(count - 154) < 54 for count in counts.values())
 
 
 def test_what_has_no_value_is_not_drawn() -> None:
@@ -128,16 +128,16 @@ def test_unused_grades_count() -> None:
 
 
 def test_a_check_of_the_rubric() -> None:
-    """Five of 30 differ: figures, confusion and the worst disagreements."""
+    """Five of 39 differ: figures, confusion and the worst disagreements."""
     said = {"explanation": "names the setting", "confidence": 0.9}
     scores = [one.model_copy(update=said if one.question == "sf-03" else {}) for one in graded(LENIENT)]
     found = check(scores, human_grades(), notes={"sf-03": "60 minutes"})
-    assert (found.labelled, found.judged, found.judge, found.version) == (30, 30, "lexical", "1")
-    assert found.figures["agreement"].value == pytest.approx(25 / 30)
-    # Fully correct: 7 by the person, of which the judge misses sf-06; the judge gives it to three more of the other 23.
-    assert found.figures["sensitivity"].value == pytest.approx(6 / 7)
-    assert found.figures["specificity"].value == pytest.approx(20 / 23)
-    assert found.confusion["wrong"] == {"wrong": 8, "unsupported": 0, "partially_correct": 1, "fully_correct": 2}
+    assert (found.labelled, found.judged, found.judge, found.version) == (39, 39, "lexical", "1")
+    assert found.figures["agreement"].value == pytest.approx(34 / 39)
+    # Fully correct: 12 by the person, of which the judge misses sf-06; it gives this grade to three of the other 27.
+    assert found.figures["sensitivity"].value == pytest.approx(11 / 12)
+    assert found.figures["specificity"].value == pytest.approx(24 / 27)
+    assert found.confusion["wrong"] == {"wrong": 10, "unsupported": 0, "partially_correct": 1, "fully_correct": 2}
     assert found.confusion["fully_correct"]["wrong"] == 1
     # wrong to fully correct is three steps, to partially correct two, partially to fully one.
     worst = [(one.question, one.distance) for one in found.disagreements]
@@ -145,22 +145,22 @@ def test_a_check_of_the_rubric() -> None:
     first = found.disagreements[0]
     assert (first.note, first.explanation, first.confidence) == ("60 minutes", "names the setting", 0.9)
     assert found.gated is found.figures["weighted_kappa"]
-    assert found.advice == ()  # 83% agree
+    assert found.advice == ()  # 87% agree
 
 
 def test_means_and_inflation() -> None:
     """The judge's mean is above the person's by what it gave too much, over the answers that both graded."""
     found = check(graded(LENIENT), human_grades()).inflation
-    # Too much: 1 + 1 + .5 + .5, too little: 1; over 30.
-    assert found.person == pytest.approx((7 + 10 * 0.5) / 30)
-    assert found.excess.value == pytest.approx(2 / 30)
-    assert found.judge == pytest.approx(12 / 30 + 2 / 30)
+    # Too much: 1 + 1 + .5 + .5, too little: 1; over 39.
+    assert found.person == pytest.approx((12 + 12 * 0.5) / 39)
+    assert found.excess.value == pytest.approx(2 / 39)
+    assert found.judge == pytest.approx(18 / 39 + 2 / 39)
     assert found.excess.low is not None
-    assert found.excess.low < 2 / 30
-    assert found.calibrated.estimate.value == pytest.approx(12 / 30)  # nothing is left that nobody graded
+    assert found.excess.low < 2 / 39
+    assert found.calibrated.estimate.value == pytest.approx(18 / 39)  # nothing is left that nobody graded
     assert found.corrected_accuracy is not None
-    # 9 of 30 pass; (9/30 + 20/23 - 1) / (6/7 + 20/23 - 1) = 7/30: everything is labelled, so it is exact.
-    assert found.corrected_accuracy.estimate.value == pytest.approx(7 / 30)
+    # 14 of 39 pass; (14/39 + 24/27 - 1) / (11/12 + 24/27 - 1) = 12/39: everything is labelled, so it is exact.
+    assert found.corrected_accuracy.estimate.value == pytest.approx(12 / 39)
 
 
 def test_calibration_uses_what_nobody_looked_at() -> None:
@@ -228,7 +228,7 @@ def test_labels_still_needed() -> None:
         assert one is not None
         assert two is not None
         assert one < two
-        assert two > 30
+        assert two > 39
 
 
 # Advice ------------------------------------------------------------------------------------------------------------
@@ -258,12 +258,12 @@ def test_lenient_is_lower_where_lower_is_better() -> None:
 
 
 def test_advice_comes_below_four_fifths() -> None:
-    """At 24 of 30 there is none, at 23 there is."""
+    """At 32 of 39, 82%, there is none, at 31, 79%, there is."""
     wrong = [question for question, grade in human_grades().items() if grade == "wrong"]
-    enough = check(graded(dict.fromkeys(wrong[:6], "fully_correct")), human_grades())
-    assert enough.figures["agreement"].value == pytest.approx(0.8)
+    enough = check(graded(dict.fromkeys(wrong[:7], "fully_correct")), human_grades())
+    assert enough.figures["agreement"].value == pytest.approx(32 / 39)
     assert enough.advice == ()
-    assert check(graded(dict.fromkeys(wrong[:7], "fully_correct")), human_grades()).advice
+    assert check(graded(dict.fromkeys(wrong[:8], "fully_correct")), human_grades()).advice
 
 
 # Scales ------------------------------------------------------------------------------------------------------------
