@@ -12,7 +12,7 @@ import graphkit as package
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from tests.helpers.cli import ANSWERS, Done, inside, tiny, write_lines
-from tests.helpers.datasets import STOREFRONT
+from tests.helpers.datasets import SHOP_QUESTIONS, STOREFRONT
 
 #: The runs of the storefront, by name.
 RUNS = ["storefront-bm25", "storefront-graph", "storefront-graph-v2"]
@@ -53,7 +53,7 @@ def test_in_python() -> None:
     run = "@storefront/runs/storefront-bm25"
     assert package.evaluate(run, measures=["EdgeRecall"]).run == "storefront-bm25"
     records = [{"question_id": "sf-01", "retrieved": []}]
-    assert package.evaluate(records, "@storefront", measures=["RR"]).questions == 30
+    assert package.evaluate(records, "@storefront", measures=["RR"]).questions == SHOP_QUESTIONS
     with pytest.raises(InputError, match="no bundled dataset"):
         Dataset("@none")
 
@@ -64,7 +64,7 @@ def test_a_bundled_dataset_is_not_written(tmp_path: Path) -> None:
     run = "@storefront/runs/storefront-bm25"
     inside("grade", run, "--no-store", "-g", "rubric", cwd=tmp_path, code=0)
     assert (tmp_path / "storefront-bm25.grades" / "lexical.scores.jsonl").is_file()
-    assert "30 judged answers" in inside("report", run, cwd=tmp_path, code=0).out
+    assert f"{SHOP_QUESTIONS} judged answers" in inside("report", run, cwd=tmp_path, code=0).out
     (tmp_path / "g.csv").write_text("source,relation,target\na,R,b\n")
     for words in (
         ("import", "graph", "g.csv", "-d", "@storefront", "--replace"),

@@ -10,6 +10,7 @@ import pytest
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
 from tests.helpers.cli import inside as graphkit
+from tests.helpers.datasets import SHOP_QUESTIONS
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 
@@ -59,7 +60,7 @@ def test_means_by_group(graph: Graph, tmp_path: Path) -> None:
         assert one["EdgeRecall"] == pytest.approx(groups[1][name]["EdgeRecall"])
     each = [one["EdgeRecall"] for one in groups[1].values()]
     overall = found[1]["measures"]["EdgeRecall"]
-    assert sum(one["total"] for one in each) == 30
+    assert sum(one["total"] for one in each) == SHOP_QUESTIONS
     assert sum(one["mean"] * one["scored"] for one in each) / overall["scored"] == pytest.approx(overall["mean"])
     summary = json.loads((tmp_path / "s.summary.json").read_text())["runs"][0]
     assert summary["groups"]["difficulty"] == groups[1]
@@ -68,7 +69,7 @@ def test_means_by_group(graph: Graph, tmp_path: Path) -> None:
     shown = graphkit(
         "evaluate", "--full", "--no-store", "-m", "EdgeRecall", "--by", "difficulty", run, cwd=tmp_path
     ).out
-    assert ["measure", "easy", "(12)", "hard", "(6)", "medium", "(12)"] in [line.split() for line in shown.splitlines()]
+    assert ["measure", "easy", "(15)", "hard", "(8)", "medium", "(16)"] in [line.split() for line in shown.splitlines()]
     graphkit("evaluate", "--no-store", "--by", "colour", run, cwd=tmp_path, code=2)
 
 
@@ -88,7 +89,7 @@ def test_cypher_gives_what_python_gives(graph: Graph, tmp_path: Path) -> None:
         assert cypher[name] == python[name]
     lines = [sorted(map(key, out.read_text().splitlines())) for out in outs]
     assert [line[:2] for line in lines[0]] == [line[:2] for line in lines[1]]
-    assert len(lines[0]) == 30 * len(python["measures"])
+    assert len(lines[0]) == SHOP_QUESTIONS * len(python["measures"])
     for one, two in zip(*lines, strict=True):
         assert two[2] == pytest.approx(one[2], abs=1e-12), one
 

@@ -14,7 +14,7 @@ import graphkit
 from graphkit.scoring.sharded_dataset import dataset_for_logs
 from graphkit.shards import processes
 from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, write_lines
-from tests.helpers.datasets import STOREFRONT
+from tests.helpers.datasets import SHOP_QUESTIONS, STOREFRONT
 from tests.helpers.suites import one_fast
 from tests.scoring.evaluated_everywhere import FILES, PARTS, everything, three_runs
 
@@ -102,10 +102,10 @@ def test_shards_with_a_graph(graph: Graph, tmp_path: Path) -> None:
     assert outputs[0].out == outputs[1].out
     assert outputs[0].out.count("\nmend ") == 3
     assert outputs[2].object() == outputs[3].object()
-    assert "the graph stores 3 of 30 questions (sample=3)" in " ".join(outputs[1].err.split())
-    words = "the graph stores 3 of 30 questions of the run storefront-graph (sample=3)"
+    assert f"the graph stores 3 of {SHOP_QUESTIONS} questions (sample=3)" in " ".join(outputs[1].err.split())
+    words = f"the graph stores 3 of {SHOP_QUESTIONS} questions of the run storefront-graph (sample=3)"
     assert words in inside("db", "status", cwd=tmp_path, env=graph.env, code=0).out
-    assert json.loads((tmp_path / "results" / "manifest.json").read_text())["questions"] == 30
+    assert json.loads((tmp_path / "results" / "manifest.json").read_text())["questions"] == SHOP_QUESTIONS
     assert {path.name for path in tmp_path.iterdir()} == {"results"}
 
 

@@ -86,7 +86,9 @@ def test_two_runs_say_who_won(shop: Path) -> None:
     compared = inside("compare", *RUNS[:2], "--json", cwd=shop, code=0).object()
     [ranks] = (one for one in compared["with_failed"] if one["measure"] == "nDCG@10")
     interval = f"{ranks['delta']:+.2f} [{ranks['low']:+.2f}, {ranks['high']:+.2f}]"
-    assert told[-1] == f"storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.36, {interval} over 35 of 39 questions"
+    assert (
+        told[-1] == f"storefront-graph beats storefront-bm25: nDCG@10 0.47 to 0.36, {interval} over 35 of 39 questions"
+    )
     won = {"sentence": told[-1], "winner": "storefront-graph", "measure": "nDCG@10", "reason": None}
     assert compared["verdict"] == won
     assert "failed    storefront-graph 2 failed; they count as the worst value" in told

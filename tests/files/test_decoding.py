@@ -49,7 +49,7 @@ from graphkit.records.structs import (
     model_of,
     struct_of,
 )
-from tests.helpers.datasets import STOREFRONT, generate
+from tests.helpers.datasets import SHOP_QUESTIONS, STOREFRONT, generate
 from tests.helpers.properties import examples
 from tests.records.samples import ASKED, MINIMAL, RAN, question, validator
 
@@ -179,10 +179,10 @@ def compare_lines(kind: type[msgspec.Struct], file: Path) -> int:
 
 def test_line_decoder_equals_the_models_on_storefront() -> None:
     """Each line of the fixture is decoded alike; the line decoder takes them all but those that failed."""
-    assert compare_lines(QuestionStruct, STOREFRONT / "questions.jsonl") == 39
+    assert compare_lines(QuestionStruct, STOREFRONT / "questions.jsonl") == SHOP_QUESTIONS
     for file in (STOREFRONT / "runs").glob("*.jsonl"):
         failed = file.read_text().count('"error":{')
-        assert compare_lines(AnswerStruct, file) == 39 - failed
+        assert compare_lines(AnswerStruct, file) == SHOP_QUESTIONS - failed
 
 
 def test_line_decoder_equals_the_models_on_pallets(pallets: Path) -> None:

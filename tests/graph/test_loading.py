@@ -20,7 +20,7 @@ from graphkit.measures.outcome import RIGHT_ANSWER
 from graphkit.measures.registry import parse_measure
 from graphkit.scoring import batches, file_scoring
 from graphkit.scoring.cypher_scoring import score_run
-from tests.helpers.datasets import read_jsonl, write_jsonl
+from tests.helpers.datasets import SHOP_QUESTIONS, read_jsonl, write_jsonl
 from tests.helpers.loading import RUN, change, contents, load_all
 
 pytestmark = pytest.mark.newest
@@ -69,14 +69,18 @@ def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed
     """
     graphkit.load(empty_store, dataset)
     file = dataset / "runs" / f"{RUN}.jsonl"
-    lines = {(name, number): many for name, many in (("questions.jsonl", 3), (file.name, 2)) for number in range(1, 31)}
+    lines = {
+        (name, number): many
+        for name, many in (("questions.jsonl", 3), (file.name, 2))
+        for number in range(1, SHOP_QUESTIONS + 1)
+    }
     for name in (f"{kind}-stack-{number}.jsonl" for kind in ("artifacts", "edges") for number in (1, 2)):
         lines |= {(name, number + 1): 1 for number in range(len(read_jsonl(dataset / name)))}
     for _ in range(2):
         parsed.clear()
         graphkit.evaluate(file, store=empty_store)
         assert parsed == lines
-        assert empty_store.read("MATCH (a:Answer) RETURN count(a) AS count") == [{"count": 30}]
+        assert empty_store.read("MATCH (a:Answer) RETURN count(a) AS count") == [{"count": SHOP_QUESTIONS}]
 
 
 @pytest.mark.slow("the storefront is loaded twice")
@@ -102,8 +106,8 @@ def test_loading_twice_changes_nothing(empty_store: Store, dataset: Path) -> Non
     summary = graphkit.load(empty_store, dataset)
     again = load_run(empty_store, dataset.name, RUN, dataset / "runs" / f"{RUN}.jsonl")
     assert sum(summary.written.values()) == 0
-    assert summary.unchanged["questions"] == 30
-    assert (again.written, again.unchanged) == (0, 30)
+    assert summary.unchanged["questions"] == SHOP_QUESTIONS
+    assert (again.written, again.unchanged) == (0, SHOP_QUESTIONS)
     assert contents(empty_store) == before
     assert unfinished_loads(empty_store) == []
 
@@ -133,7 +137,7 @@ def test_changed_question_replaces_its_gold_only(empty_store: Store, dataset: Pa
     change(dataset, "sf-02", paths=[[["web:new.ts#f", "CALLS", "api:new.py#g"]]])
     summary = graphkit.load(empty_store, dataset)
     assert summary.written["questions"] == 1
-    assert summary.unchanged["questions"] == 29
+    assert summary.unchanged["questions"] == SHOP_QUESTIONS - 1
     assert gold_of(empty_store, "sf-02") == [("web:new.ts#f", "CALLS", "api:new.py#g")]
     assert {name: gold_of(empty_store, name) for name in others} == before
     # Neither end was among the artifacts of the dataset.
@@ -166,10 +170,10 @@ def test_removed_question_disappears(empty_store: Store, dataset: Path) -> None:
     write_jsonl(dataset / "questions.jsonl", records[1:])
     summary = graphkit.load(empty_store, dataset)
     assert summary.written["questions removed"] == 1
-    assert empty_store.read("MATCH (q:Question) RETURN count(q) AS count") == [{"count": 29}]
+    assert empty_store.read("MATCH (q:Question) RETURN count(q) AS count") == [{"count": SHOP_QUESTIONS - 1}]
     assert gold_of(empty_store, records[0]["id"]) == []
     values = score_run(empty_store, dataset.name, RUN, [parse_measure("EdgeRecall")])
-    assert values.questions == 29
+    assert values.questions == SHOP_QUESTIONS - 1
     (dataset / "questions.jsonl").write_text(whole)
     load_all(empty_store, dataset)
     assert contents(empty_store) == before
@@ -230,13 +234,13 @@ def test_changed_run_is_replaced_as_a_whole(empty_store: Store, dataset: Path) -
     result = load_run(empty_store, dataset.name, RUN, file)
     assert (result.written, result.unchanged) == (3, 0)
     counts = empty_store.read("MATCH (a:Answer) RETURN a.run AS run, count(a) AS count ORDER BY run")
-    assert counts == [{"run": "storefront-bm25", "count": 30}, {"run": RUN, "count": 3}]
+    assert counts == [{"run": "storefront-bm25", "count": SHOP_QUESTIONS}, {"run": RUN, "count": 3}]
     steps = sum(len(one["traversal"]) for one in records)
     assert steps > 0
     walked = empty_store.read("MATCH ()-[t:TRAVERSED]->() RETURN t.run AS run, count(t) AS count")
     assert walked == [{"run": RUN, "count": steps}]
     values = score_run(empty_store, dataset.name, RUN, [parse_measure("EdgeRecall")])
-    assert (values.questions, values.missing) == (30, 27)
+    assert (values.questions, values.missing) == (SHOP_QUESTIONS, SHOP_QUESTIONS - 3)
 
 
 def test_scores_of_a_former_file_go_with_it(empty_store: Store, dataset: Path) -> None:
@@ -267,7 +271,7 @@ def test_a_strict_load_refuses_fields_that_are_not_known(empty_store: Store, dat
     with pytest.raises(InputError, match=r"questions.jsonl:1: the field 'dificulty' isn't known.*difficulty"):
         graphkit.load(empty_store, dataset, strict=True)
     assert contents(empty_store) == before
-    assert graphkit.load(empty_store, dataset).written["questions"] == 30
+    assert graphkit.load(empty_store, dataset).written["questions"] == SHOP_QUESTIONS
 
 
 def elsewhere(dataset: Path, name: str = "elsewhere.jsonl", **changed: Any) -> Path:
@@ -324,7 +328,10 @@ def test_a_run_by_another_name(empty_store: Store, dataset: Path) -> None:
     second = graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "Coherence"], name="again")
     assert (second.run, second.measures) == ("again", first.measures)
     answers = "MATCH (a:Answer) RETURN a.run AS run, count(a) AS count ORDER BY run"
-    assert empty_store.read(answers) == [{"run": "again", "count": 30}, {"run": RUN, "count": 30}]
+    assert empty_store.read(answers) == [
+        {"run": "again", "count": SHOP_QUESTIONS},
+        {"run": RUN, "count": SHOP_QUESTIONS},
+    ]
     walked = {
         row["run"]: row["count"]
         for row in empty_store.read("MATCH ()-[t:TRAVERSED]->() RETURN t.run AS run, count(t) AS count")
@@ -362,7 +369,9 @@ def test_run_of_another_dataset_is_refused(empty_store: Store, dataset: Path, tm
     file = write_jsonl(other / "runs" / "r.jsonl", [{"run": RUN, "question_id": "new", "retrieved": ["a"]}])
     with pytest.raises(InputError, match="already belongs to the dataset 'shop'"):
         graphkit.evaluate(file, store=empty_store)
-    assert empty_store.read("MATCH (a:Answer {run: $run}) RETURN count(a) AS count", {"run": RUN}) == [{"count": 30}]
+    assert empty_store.read("MATCH (a:Answer {run: $run}) RETURN count(a) AS count", {"run": RUN}) == [
+        {"count": SHOP_QUESTIONS}
+    ]
 
 
 def test_late_commits_are_linked(empty_store: Store, dataset: Path) -> None:

@@ -16,11 +16,14 @@ from tests.helpers.engines import ENVIRONMENT
 
 STOREFRONT = storefront_folder()
 
+#: How many questions the storefront asks; each of its runs has a record of each.
+SHOP_QUESTIONS = len((STOREFRONT / "questions.jsonl").read_text(encoding="utf-8").splitlines())
+
 #: Returns the JSON values of a real log, one per line, by its path below the folder of the logs.
 SharedLog = Callable[[str], list[Any]]
 
 #: The files that scoring reads: without the knowledge graph, which takes long to load.
-SCORED = ("questions.jsonl", "commits.jsonl", "compatibility.jsonl", "runs")
+SCORED = ("questions.jsonl", "access.jsonl", "commits.jsonl", "compatibility.jsonl", "runs")
 
 
 def find_data(name: str) -> Path | None:
@@ -37,7 +40,8 @@ def without_graph(dataset: Path, folder: Path) -> Path:
     copy = folder / dataset.name
     copy.mkdir(parents=True)
     for name in SCORED:
-        (copy / name).symlink_to(dataset / name)
+        if (dataset / name).exists():
+            (copy / name).symlink_to(dataset / name)
     return copy
 
 
@@ -48,7 +52,7 @@ def scored_copy(dataset: Path, folder: Path) -> Path:
     for name in SCORED:
         if (dataset / name).is_dir():
             shutil.copytree(dataset / name, copy / name)
-        else:
+        elif (dataset / name).exists():
             shutil.copy(dataset / name, copy / name)
     return copy
 

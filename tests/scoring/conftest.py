@@ -14,7 +14,6 @@ from graphkit.scoring.cypher_scoring import score_run
 from tests.helpers import FAST, engines
 from tests.helpers.datasets import STOREFRONT, find_data, generate, without_graph
 from tests.helpers.engines import ENGINES, NEWEST
-from tests.helpers.limited import limited
 from tests.scoring.compared_runs import MEASURED, SEEDS, Run, Values, loaded, values
 
 
@@ -24,7 +23,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     folder = tmp_path_factory.mktemp("datasets")
     real = None if FAST else find_data("pallets")
     datasets = [STOREFRONT] if real is None else [STOREFRONT, without_graph(real, folder)]
-    datasets += [generate(folder, seed) for seed in SEEDS] + [limited(folder)]
+    datasets += [generate(folder, seed) for seed in SEEDS]
     return [Run(dataset, file) for dataset in datasets for file in sorted((dataset / "runs").glob("*.jsonl"))]
 
 

@@ -25,7 +25,7 @@ from graphkit.scoring.results import Row
 from graphkit.scoring.selection import Selection
 from tests.helpers.cli import Graph, write_lines
 from tests.helpers.cli import inside as command
-from tests.helpers.datasets import STOREFRONT
+from tests.helpers.datasets import SHOP_QUESTIONS, STOREFRONT
 from tests.helpers.loading import RUN, contents
 
 OTHER = "storefront-bm25"
@@ -160,7 +160,7 @@ def test_part_of_a_run_is_stored(store: Store, shop: Path) -> None:
     part = graphkit.evaluate(run_of(shop), measures=["EdgeRecall"], store=store, keep="EdgeRecall<0.5")
     assert part.measures == whole.measures
     low = {row.question for row in whole.rows if isinstance(row.values[0], float) and row.values[0] < 0.5}
-    assert 0 < len(low) < 30
+    assert 0 < len(low) < SHOP_QUESTIONS
     for found in (
         "MATCH (q:Question) RETURN q.id AS id",
         "MATCH (a:Answer) RETURN a.question AS id",
@@ -169,8 +169,8 @@ def test_part_of_a_run_is_stored(store: Store, shop: Path) -> None:
     ):
         assert {row["id"] for row in store.read(found)} == low, found
     [run] = store.read("MATCH (r:Run) RETURN r.kept_questions AS kept, r.kept_of AS of, r.kept AS rule")
-    assert (run["kept"], run["of"], run["rule"]) == (len(low), 30, "EdgeRecall<0.5")
-    words = f"the graph stores {len(low)} of 30 questions of the run {RUN} (EdgeRecall<0.5)"
+    assert (run["kept"], run["of"], run["rule"]) == (len(low), SHOP_QUESTIONS, "EdgeRecall<0.5")
+    words = f"the graph stores {len(low)} of {SHOP_QUESTIONS} questions of the run {RUN} (EdgeRecall<0.5)"
     assert graph_content(store).partial[1:] == [words]
     assert graphkit.failures(store, RUN, "failed-questions").kept == words
     assert words in graphkit.why(RUN, sorted(low)[0], store=store).lines()[-2]
@@ -252,7 +252,7 @@ def test_comparison_covers_common_questions(store: Store, shop: Path) -> None:
     graphkit.evaluate(run_of(shop, OTHER), store=store)
     found = compare_runs(store, RUN, OTHER, measures=["EdgeRecall"])
     assert found.questions == 10
-    assert any("the graph stores 10 of 30 questions" in warning for warning in found.warnings)
+    assert any(f"the graph stores 10 of {SHOP_QUESTIONS} questions" in warning for warning in found.warnings)
 
 
 @pytest.mark.slow("the storefront is scored and loaded twice")
@@ -278,8 +278,8 @@ def test_commands_say_that_a_run_is_in_part(graph: Graph, shop: Path) -> None:
     run, ask = run_of(shop), partial(command, cwd=shop.parent, env=graph.env)
     made = ask("evaluate", run, "--keep", "sample=3", "--json", code=0)
     assert made.object()["kept"] == {"rule": "sample=3", "questions": 3}
-    assert made.object()["questions"] == 30
-    words = f"the graph stores 3 of 30 questions of the run {RUN} (sample=3)"
+    assert made.object()["questions"] == SHOP_QUESTIONS
+    words = f"the graph stores 3 of {SHOP_QUESTIONS} questions of the run {RUN} (sample=3)"
     for asked in (["failures", RUN], ["query", "missed-edges", "-p", f"run={RUN}"], ["query", "-e", "RETURN 1"]):
         assert words in ask(*asked, code=0).err
     rows = ask("failures", RUN, "--kind", "questions-by-score", "--json", code=0).out.splitlines()

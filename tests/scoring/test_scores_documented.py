@@ -97,8 +97,8 @@ def test_page(done: dict[str, list[Done]], tmp_path: Path) -> None:
     ]
     results = {one["measure"]: one for one in done["compare"][0].object()["groups"][0]["measures"]}
     assert (results["Groundedness"]["first"], results["Groundedness"]["second"]) == (0.25, 0.75)
-    # Of the 30 questions, the 15 even ones are better by FactualCorrectness, the others equal.
-    assert (results["FactualCorrectness"]["wins"], results["FactualCorrectness"]["losses"]) == (15, 0)
+    # Of the 39 questions, the 19 even ones are better by FactualCorrectness, the others equal.
+    assert (results["FactualCorrectness"]["wins"], results["FactualCorrectness"]["losses"]) == (19, 0)
     assert {row["a.run"] for row in done["query"][0].objects()} == {RUNS[0]}
     assert set(done["evaluate"][-1].object()["measures"]) >= {"my_measures:Detour", "Groundedness"}
 

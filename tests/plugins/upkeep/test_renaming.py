@@ -25,7 +25,7 @@ from graphkit.plugins.upkeep.schema_migration import migrate
 from graphkit.records.scores import Score
 from tests.helpers import executions, verdicts
 from tests.helpers.cli import ANSWERS, Graph, inside, tiny, write_lines
-from tests.helpers.datasets import read_jsonl, write_jsonl
+from tests.helpers.datasets import SHOP_QUESTIONS, read_jsonl, write_jsonl
 from tests.helpers.loading import RUN, whole
 from tests.helpers.suites import one_fast
 
@@ -105,7 +105,7 @@ def test_nothing_keeps_the_former_name(
     found = rename_run(empty_store, RUN, new)
     assert whole(empty_store) == expected
     assert unfinished_loads(empty_store) == []
-    assert (found.runs, found.counts["answers"]) == ({RUN: new}, 30)
+    assert (found.runs, found.counts["answers"]) == ({RUN: new}, SHOP_QUESTIONS)
     # The keys of claims and citations come from the run's name, so its former one is free again.
     fill(empty_store, called, RUN, *SOME)
     counts = empty_store.read("MATCH (c:Claim) RETURN c.run AS run, count(c) AS n ORDER BY n")
@@ -142,7 +142,7 @@ def test_every_figure_stays(any_graph: Graph, dataset: Path) -> None:
     cwd = dataset.parent
     before = figures(any_graph, RUN, cwd)
     done = inside("db", "rename", "run", RUN, "walker", cwd=cwd, env=any_graph.env, code=0)
-    # By hand: 30 records. The 1 score of a person is beside those of the measures.
+    # By hand: a record of each question. The 1 score of a person is beside those of the measures.
     scores = any_graph.store.read(
         "MATCH (s:Score {run: 'walker'}) WHERE s.measure <> 'RightAnswer' RETURN count(s) AS n"
     )[0]["n"]
@@ -151,7 +151,7 @@ def test_every_figure_stays(any_graph: Graph, dataset: Path) -> None:
         for kind in ("Verdict", "Execution")
     }
     assert done.out == (
-        f"renamed the run {RUN} to walker: 30 answers, {scores} scores, {of['Verdict']} verdicts, "
+        f"renamed the run {RUN} to walker: {SHOP_QUESTIONS} answers, {scores} scores, {of['Verdict']} verdicts, "
         f"{of['Execution']} executions\n"
     )
     file = dataset / "runs" / f"{RUN}.jsonl"
@@ -203,7 +203,7 @@ def test_an_interrupted_renaming_is_refused_and_finished(
             one()
     assert "its renaming isn't finished" in migrate(empty_store).left[0]
     assert without_loads(empty_store) == half
-    assert rename_run(empty_store, RUN, "walker").counts["answers"] == 30
+    assert rename_run(empty_store, RUN, "walker").counts["answers"] == SHOP_QUESTIONS
     assert whole(empty_store) == expected
     assert unfinished_loads(empty_store) == []
 
