@@ -473,11 +473,11 @@ def test_evaluation_in_markdown_keeps_slices(tmp_path: Path) -> None:
     inside(*words, "--by", "boundary", cwd=tmp_path, code=0)
     text = (tmp_path / "a.md").read_text("utf-8")
     assert text.count("by boundary, with the number of questions") == 2
-    assert text.count("slices by boundary overlap: 8 of 30 questions are in several") == 2
-    assert "| api -&gt; orders (6) |" in text
+    assert text.count("slices by boundary overlap: 8 of 39 questions are in several") == 2
+    assert "| api -&gt; orders (8) |" in text
     inside(*words, "--by", "difficulty", cwd=tmp_path, code=0)
     text = (tmp_path / "a.md").read_text("utf-8")
-    assert "| measure | easy (12) | hard (6) | medium (12) |" in text
+    assert "| measure | easy (15) | hard (8) | medium (16) |" in text
     assert "overlap" not in text
     inside(*words, cwd=tmp_path, code=0)
     assert "easy" not in (tmp_path / "a.md").read_text("utf-8")
