@@ -366,7 +366,7 @@ def test_a_column_of_the_measures_name(tmp_path: Path) -> None:
     sheet = read_sheet(HUMAN_GRADES)
     answers: dict[str, str | None] = dict(known)
     correct = labels_of(sheet, RUN, "Correct", BINARY, answers).labels
-    assert Counter(correct.values()) == {"0": 22, "1": 8}
+    assert Counter(correct.values()) == {"0": 26, "1": 13}
     rubric = labels_of(sheet, RUN, "RubricGrade", scale_of("RubricGrade", graded()), answers).labels
     assert rubric == human_grades()
 
