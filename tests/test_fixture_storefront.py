@@ -171,7 +171,7 @@ def stack_of(question: Row, path: Row) -> str:
     tags = {repo: COMMITS[sha]["tag"] for row in COMPATIBILITY[:1] for repo, sha in row["commits"].items()}
     if "commits" not in path:
         return str(question["stack"])
-    return COMPATIBILITY[0 if path["commits"] == tags else 1]["id"]
+    return str(COMPATIBILITY[0 if path["commits"] == tags else 1]["id"])
 
 
 @one_fast("question", QUESTIONS, "files of each question are read", 0, ids=lambda question: question["id"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TypeVar
@@ -80,9 +79,7 @@ def sides_of(question: QuestionStruct, pins: Mapping[str, str], sha: Callable[[s
     """
     found: dict[frozenset[tuple[str, str]], Side] = {}
     of_path = []
-    for path in question.paths:
-        if not path.steps:
-            continue
+    for path in (one for one in question.paths if one.steps):
         own = {**question.commits, **path.commits}
         commits = {**pins, **{repo: sha(repo, name) for repo, name in path.commits.items()}}
         key = frozenset(commits.items())
@@ -93,11 +90,11 @@ def sides_of(question: QuestionStruct, pins: Mapping[str, str], sha: Callable[[s
     repos = sorted({repo for side in found.values() for repo in side.commits})
     telling = [repo for repo in repos if len({side.commits.get(repo) for side in found.values()}) > 1] or repos
     for short, once in ((True, True), (True, False), (False, False)):
+        most = len(telling) / 2 if once or len(telling) == 1 else len(telling)
         for side in found.values():
-            names = {repo: side.names[repo] for repo in telling if repo in side.names}
-            shown = {repo: name[:7] if short and is_whole(name) else name for repo, name in names.items()}
-            counts = Counter(shown.values()) if once or len(telling) == 1 else Counter()
-            bare = {name for name, count in counts.items() if 2 * count > len(telling)}
+            names = [(repo, side.names[repo]) for repo in telling if repo in side.names]
+            shown = {repo: name[:7] if short and is_whole(name) else name for repo, name in names}
+            bare = {name for name in shown.values() if [*shown.values()].count(name) > most}
             others = (f"{repo} {name}" for repo, name in shown.items() if name not in bare)
             side.label = ", ".join([*bare, *others]) or "any commit"
         if len({side.label for side in found.values()}) == len(found):

@@ -86,6 +86,24 @@ def test_a_label_names_what_differs() -> None:
     assert case.places.names("api:auth@v1.0.0")[0] == "auth@v1.0.0"
 
 
+def test_a_name_of_most_repositories_stands_once() -> None:
+    """Of three repositories two are at v1: it stands alone, and the third beside its name. Two of two names don't.
+
+    Where sides would be called alike, since one doesn't pin the third repository, each repository is named.
+    """
+
+    def labels(*commits: dict[str, str]) -> list[str]:
+        paths = [{"commits": one, "steps": [LOGIN]} for one in commits]
+        sided = two_versions(LOGIN, paths=paths).at_sides
+        assert sided is not None
+        return [side.label for side in sided.sides]
+
+    assert labels({"a": "v1", "b": "v1", "c": "v1.1"}, dict.fromkeys("abc", "v2")) == ["v1, c v1.1", "v2"]
+    assert labels({"a": "v1", "b": "v3"}, dict.fromkeys("ab", "v2")) == ["a v1, b v3", "v2"]
+    alike = labels({"a": "v1", "b": "v1"}, dict.fromkeys("abc", "v1"), {"a": "v2"})
+    assert alike == ["a v1, b v1", "a v1, b v1, c v1", "a v2"]
+
+
 def test_an_edge_counts_once_for_each_side() -> None:
     """Of the three required edges, the login at v1 alone is 1, and without a commit it is that of both sides."""
     assert value("EdgeRecall", two_versions(LOGIN | {"target_commit": "v1.0.0"})) == 1 / 3
