@@ -534,7 +534,7 @@ def _cypher(evidence: QuestionEvidence, run: str, question: str) -> str:
     if not evidence.scored:
         return f"{asked}-[:EXPECTS]->(g) RETURN g.sources, g.relations, g.targets"
     place = _LostEdge(evidence, _cause(evidence))
-    if place.entered and (place.divergence is not None or not _lacking(evidence)):
+    if evidence.case.walked and place.entered and (place.divergence is not None or not _lacking(evidence)):
         return f"{answer}-[:WALKED]->(p) RETURN p.sources, p.relations, p.targets ORDER BY p.index"
     return f"{answer}-[x:RETRIEVED]->(k) RETURN x.rank AS rank, k.id AS chunk ORDER BY rank"
 

@@ -329,7 +329,7 @@ def test_the_storefront_says_the_same_everywhere(store: Store, tmp_path: Path) -
             told = (None, None) if first is None else (first.sentence, first.remedy)
             assert (in_graph[asked].cause, in_graph[asked].remedy) == told
             kinds |= {one.kind for one in causes}
-    assert kinds == {"failed", "not in the graph", "another version", "not retrieved", "not walked"}
+    assert kinds == {"failed", "no answer", "not in the graph", "another version", "not retrieved", "not walked"}
 
 
 def test_several_paths_have_a_cause_each() -> None:

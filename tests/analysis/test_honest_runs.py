@@ -75,8 +75,13 @@ def test_honest_runs_pass_the_bounds_that_they_reach(name: str, tmp_path: Path) 
     file.write_text("\n".join(json.dumps(change(json.loads(line))) for line in lines) + "\n")
     result = graphkit.evaluate(file, STOREFRONT)
     scored = {measure: one for measure, one in result.measures.items() if one.scored}
-    assert not {measure: one.not_logged for measure, one in scored.items() if one.not_logged}
-    bounds = [(measure, one.held() or 0.0) for measure, one in scored.items()]
+    # Where ids of both graphs have no commit, nothing shows which of its two versions sf-36 read.
+    unknown = {"Coherence": 1} if name.startswith("chunks of ids") else {}
+    assert {measure: one.not_logged for measure, one in scored.items() if one.not_logged} == unknown
+    # Where questions failed, a measure without a worst value is bounded together with --max-failed alone.
+    bounded = {measure: one for measure, one in scored.items() if not result.failed or one.with_failed is not None}
+    assert scored.keys() - bounded.keys() <= {"InventedEdges"}
+    bounds = [(measure, one.held() or 0.0) for measure, one in bounded.items()]
     under = [one for one in bounds if not lower_is_better(one[0])]
     over = [one for one in bounds if lower_is_better(one[0])]
     outcomes = RunGates(under=under, over=over).outcomes([result])

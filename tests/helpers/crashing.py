@@ -19,12 +19,13 @@ class IndexUnreachableError(Exception):
 
 
 def worst(run: str = "storefront-graph", share: float = 1 / 3) -> frozenset[str]:
-    """Return the share of the storefront's questions with the lowest EdgeRecall of a run.
+    """Return the share of the storefront's questions with gold that has the lowest EdgeRecall of a run.
 
     A question on which the run itself failed counts as 0; the earlier of two equal questions comes first.
     """
     rows = graphkit.evaluate(STOREFRONT / "runs" / f"{run}.jsonl", measures=["EdgeRecall"]).rows
-    recall = {row.question: value if isinstance(value := row.values[0], float) else 0.0 for row in rows}
+    scored = [row for row in rows if row.failure is not None or isinstance(row.values[0], float)]
+    recall = {row.question: value if isinstance(value := row.values[0], float) else 0.0 for row in scored}
     return frozenset(sorted(recall, key=lambda question: recall[question])[: round(share * len(recall))])
 
 

@@ -245,7 +245,7 @@ def test_the_storefront_with_a_system_that_crashes_on_its_worst_third(any_graph:
     before, after = inside(*asked, honest, run, cwd=tmp_path, env=any_graph.env, code=0).objects()
     over_answers = after["measures"]["EdgeRecall"]["mean"]
     assert over_answers > before["measures"]["EdgeRecall"]["mean"]
-    # All but the worst ten and what the honest run failed on: their recall adds up to the mean times their number,
+    # All but the worst twelve and what the honest run failed on: their recall adds up to the mean times their number,
     # over every question with gold, which are those that the honest run was scored or failed on.
     summary, base = after["measures"]["EdgeRecall"], before["measures"]["EdgeRecall"]
     everyone = base["scored"] + base["failed"]
