@@ -352,7 +352,7 @@ CREATE INDEX score_question IF NOT EXISTS FOR (s:Score) ON (s.question);
 //   measure STRING: The measure.
 //   grader STRING: The grader.
 //   version STRING: The grader's version.
-//   history STRING: The state of the histories by which it was graded.
+//   history INTEGER: The state of the histories by which it was graded.
 //   gold_hash STRING: A digest of the gold by which it was graded.
 //   gold STRING: The digest of the dataset then.
 //   complete BOOLEAN: Whether all scores are stored.

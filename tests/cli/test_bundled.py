@@ -64,7 +64,8 @@ def test_a_bundled_dataset_is_not_written(tmp_path: Path) -> None:
     run = "@storefront/runs/storefront-bm25"
     inside("grade", run, "--no-store", "-g", "rubric", cwd=tmp_path, code=0)
     assert (tmp_path / "storefront-bm25.grades" / "lexical.scores.jsonl").is_file()
-    assert f"{SHOP_QUESTIONS} judged answers" in inside("report", run, cwd=tmp_path, code=0).out
+    # The agency may read nothing that answers sf-39, so that it has no gold answer to judge by.
+    assert f"{SHOP_QUESTIONS - 1} judged answers" in inside("report", run, cwd=tmp_path, code=0).out
     (tmp_path / "g.csv").write_text("source,relation,target\na,R,b\n")
     for words in (
         ("import", "graph", "g.csv", "-d", "@storefront", "--replace"),

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.newest
 def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
     """The counts of a load agree with the files and with the graph."""
     summary = graphkit.load(empty_store, dataset)
-    lines = {kind: len(read_jsonl(dataset / f"{kind}.jsonl")) for kind in ("questions", "commits", "compatibility")}
+    lines = {kind: len(read_jsonl(dataset / f"{kind}.jsonl")) for kind in ("questions", "access", "commits", "compatibility")}
     for kind in ("artifacts", "edges"):
         lines[kind] = sum(len(read_jsonl(file)) for file in dataset.glob(f"{kind}-*.jsonl"))
     assert summary.written == lines
@@ -305,7 +305,7 @@ def test_a_copy_of_a_run_is_the_same_run(empty_store: Store, dataset: Path) -> N
     write_jsonl(dataset / "questions.jsonl", [*records, {"id": "new", "question": "?"}])
     copy = Path(shutil.copy(dataset / "runs" / f"{RUN}.jsonl", dataset / "copy.jsonl"))
     result = graphkit.evaluate(copy, dataset, store=empty_store, measures=["EdgeRecall"])
-    assert (result.questions, result.missing) == (31, 1)
+    assert (result.questions, result.missing) == (SHOP_QUESTIONS + 1, 1)
 
 
 @pytest.mark.slow("the storefront is loaded twice")

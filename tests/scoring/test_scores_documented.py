@@ -79,12 +79,13 @@ def test_page(done: dict[str, list[Done]], tmp_path: Path) -> None:
     evaluated = done["evaluate"][0].object()
     card = evaluated["scorecard"]
     generation = card["layers"][2]
-    # .35 of FactualCorrectness .75 and .35 of Groundedness .75, over the .70 of the weights that are scored.
-    assert (generation["score"], generation["coverage"]) == (pytest.approx(0.75), pytest.approx(0.7))
+    # .35 of FactualCorrectness, .5 for 20 and 1 for 19 questions, and .35 of Groundedness .75, over the .70 of the
+    # weights that are scored.
+    assert (generation["score"], generation["coverage"]) == (pytest.approx((29 / 39 + 0.75) / 2), pytest.approx(0.7))
     assert not card["partial"]
     alerts = {alert["measure"] for alert in card["alerts"]}
     assert "Groundedness" in alerts  # 0.75 is under its severe threshold, 0.8
-    assert "FactualCorrectness" not in alerts  # 0.75 is over its, 0.7
+    assert "FactualCorrectness" not in alerts  # 29 / 39 is over its, 0.7
     written = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert {row["grader"] for row in written if row["measure"] == "Groundedness"} == {"our-judge"}
     summary = Page((tmp_path / "report.html").read_text("utf-8")).json("summary")
