@@ -29,7 +29,9 @@ pytestmark = pytest.mark.newest
 def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
     """The counts of a load agree with the files and with the graph."""
     summary = graphkit.load(empty_store, dataset)
-    lines = {kind: len(read_jsonl(dataset / f"{kind}.jsonl")) for kind in ("questions", "access", "commits", "compatibility")}
+    lines = {
+        kind: len(read_jsonl(dataset / f"{kind}.jsonl")) for kind in ("questions", "access", "commits", "compatibility")
+    }
     for kind in ("artifacts", "edges"):
         lines[kind] = sum(len(read_jsonl(file)) for file in dataset.glob(f"{kind}-*.jsonl"))
     assert summary.written == lines
@@ -37,7 +39,8 @@ def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
     for pattern, count in {
         "(n:Question)": lines["questions"],
         "()-[n:EDGE]->()": lines["edges"],
-        "()-[n:GOLD]->()": len(steps),
+        # Less what on-call and the agency may not walk: two steps of sf-37, three of sf-39.
+        "()-[n:GOLD]->()": len(steps) - 5,
         "(n:Stack)": lines["compatibility"],
     }.items():
         assert empty_store.read(f"MATCH {pattern} RETURN count(n) AS count") == [{"count": count}]
@@ -64,8 +67,9 @@ def test_load_decodes_each_line_once(empty_store: Store, dataset: Path, parsed: 
 def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:
     """A run is written from the scored records; none are spooled if the graph already holds them.
 
-    Only the known ids of its first records need a second look at them, and one at the knowledge graphs. The first
-    questions are looked at for the measures that apply, and for the repositories of their ids.
+    Only the known ids of its first records need a second look at them, and one at the knowledge graphs, whose edges
+    InventedEdges needs as well. The first questions are looked at for the measures that apply, and for the
+    repositories of their ids.
     """
     graphkit.load(empty_store, dataset)
     file = dataset / "runs" / f"{RUN}.jsonl"
@@ -75,7 +79,8 @@ def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed
         for number in range(1, SHOP_QUESTIONS + 1)
     }
     for name in (f"{kind}-stack-{number}.jsonl" for kind in ("artifacts", "edges") for number in (1, 2)):
-        lines |= {(name, number + 1): 1 for number in range(len(read_jsonl(dataset / name)))}
+        looks = 2 if name.startswith("edges") else 1
+        lines |= {(name, number + 1): looks for number in range(len(read_jsonl(dataset / name)))}
     for _ in range(2):
         parsed.clear()
         graphkit.evaluate(file, store=empty_store)

@@ -21,6 +21,7 @@ from graphkit.graph.schema_version import SCHEMA_VERSION, DatabaseForm, database
 from graphkit.plugins.upkeep.schema_migration import migrate
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, inside
+from tests.helpers.datasets import SHOP_QUESTIONS
 from tests.helpers.loading import RUN, contents, load_all
 
 pytestmark = pytest.mark.newest
@@ -33,7 +34,7 @@ def test_new_form_loads_everything_anew(empty_store: Store, dataset: Path, monke
     summary = graphkit.load(empty_store, dataset)
     again = load_run(empty_store, dataset.name, RUN, dataset / "runs" / f"{RUN}.jsonl")
     assert set(summary.unchanged.values()) == {0}
-    assert summary.written["questions"] == 30
+    assert summary.written["questions"] == SHOP_QUESTIONS
     assert (again.written, again.unchanged) == (30, 0)
 
 
@@ -65,7 +66,7 @@ def test_older_graphkit_reads_and_does_not_write(graph: Graph, dataset: Path) ->
     assert contents(graph.store) == before
     query = ("query", "-e", "MATCH (q:Question) RETURN count(q) AS n", "--json")
     read = inside(*query, cwd=dataset, env=graph.env, code=0)
-    assert '"n": 30' in read.out
+    assert f'"n": {SHOP_QUESTIONS}' in read.out
     assert "this graphkit is older" in read.err
     status = inside("db", "status", cwd=dataset, env=graph.env, code=0)
     assert "schema 1000, stated by graphkit 9.8.7" in status.out

@@ -13,7 +13,7 @@ from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible, visible_text
 from tests.helpers import cli
 from tests.helpers.browsers import Opened, in_each_browser
-from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
+from tests.helpers.datasets import SHOP_QUESTIONS, STOREFRONT, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.verdicts import plausible, verdict
 from tests.plugins.judging.test_verdict_view import SAID, hostile_verdicts
@@ -176,7 +176,7 @@ def test_the_run_can_be_switched(opened: Opened, storefront_page: Path) -> None:
     opened.page.select_option("#run", label="C storefront-bm25")
     opened.page.wait_for_url("**run=storefront-bm25")
     cells = opened.page.locator("#table tbody tr td.own .outcome").all_inner_texts()
-    assert len(cells) == 30
+    assert len(cells) == SHOP_QUESTIONS
     assert all(cell.startswith("0/") for cell in cells)
 
 
