@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import graphkit
 from graphkit.measures.case import Case
 from graphkit.measures.edges import EdgeRecall
+from graphkit.measures.sided_case import sided
 from tests.helpers.cli import Done, inside, tiny
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.properties import examples
@@ -150,7 +151,7 @@ def lost_edges(question: dict[str, Any], record: dict[str, Any] | None) -> int:
     if "principal" in question:
         return 0  # What is required depends on the rules; the two of the storefront with gold lose one edge at most.
     answer = None if record is None else graphkit.Answer.model_validate(record)
-    case = Case(graphkit.Question.model_validate(question), answer).sided
+    case = sided(Case(graphkit.Question.model_validate(question), answer))
     if case.failure is not None or not case.walk_logged or not isinstance(recall := EdgeRecall().score(case), float):
         return 0
     found = set()

@@ -94,9 +94,9 @@ def test_a_name_of_most_repositories_stands_once() -> None:
 
     def labels(*commits: dict[str, str]) -> list[str]:
         paths = [{"commits": one, "steps": [LOGIN]} for one in commits]
-        sided = two_versions(LOGIN, paths=paths).at_sides
-        assert sided is not None
-        return [side.label for side in sided.sides]
+        compared = at_sides(two_versions(LOGIN, paths=paths))
+        assert compared is not None
+        return [side.label for side in compared.sides]
 
     assert labels({"a": "v1", "b": "v1", "c": "v1.1"}, dict.fromkeys("abc", "v2")) == ["v1, c v1.1", "v2"]
     assert labels({"a": "v1", "b": "v3"}, dict.fromkeys("ab", "v2")) == ["a v1, b v3", "v2"]

@@ -19,6 +19,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.paths import first_divergences
 from graphkit.measures.registry import parse_measure
+from graphkit.measures.sided_case import sided
 from graphkit.plugins.judging.verdicts_beside import VERDICTS_BESIDE
 from graphkit.plugins.upkeep.removal import remove_run
 from tests.helpers.graph_schema import graph_schema
@@ -155,7 +156,7 @@ def compare_missed(
     rows = ask(store, kind, run)
     found = Counter((row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows)
     scored = [case for case in run.cases() if case.walk_logged and case.answer and case.answer.error is None]
-    expected = Counter(edge for case in scored for edge in missed_edges(case.sided, boundary))
+    expected = Counter(edge for case in scored for edge in missed_edges(sided(case), boundary))
     assert found == expected
     return rows, scored, expected.total()
 
@@ -170,7 +171,7 @@ def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[
                 target
                 for case in scored
                 if case.question.id == row["question"]
-                for source, _, target in case.sided.walked
+                for source, _, target in sided(case).walked
                 if source == row["source"]
             }
             assert set(row["went_to"]) <= targets
