@@ -24,7 +24,7 @@ from graphkit.plugins.abstention.decision_measures import (
 )
 from graphkit.records.doubts import READ_DECLINED
 from graphkit.records.unanswered import MISSING, failed
-from tests.helpers.cli import inside
+from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.plugins.abstention.worlds import BOTH, COUNTED, QUESTIONS, random_world, record, small_world
 
@@ -85,7 +85,7 @@ def test_measures_apply_where_a_question_has_no_answer(tmp_path: Path) -> None:
     file = small_world(tmp_path / "world")
     found = [name for name in graphkit.evaluate(file).measures if name in EXPECTED]
     assert found == ["RightDecision", "AbstentionRecall", "AbstentionPrecision", "OverRefusal", "InventedEdges"]
-    plain = graphkit.evaluate(graphkit.storefront_folder() / "runs" / "storefront-graph.jsonl")
+    plain = graphkit.evaluate(tiny(tmp_path / "plain"))
     assert not EXPECTED.keys() & plain.measures.keys()
 
 

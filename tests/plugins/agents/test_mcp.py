@@ -64,6 +64,8 @@ def planted(folder: Path) -> dict[str, str]:
     records = []
     for line in (source / "questions.jsonl").read_text("utf-8").splitlines():
         question = json.loads(line)
+        if not question["paths"]:
+            continue
         first, *others = question["paths"]
         required = [number for number, step in enumerate(first["steps"]) if not step["optional"]]
         if required[-1] == 0 or len(broken) == 20:

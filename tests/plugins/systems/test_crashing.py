@@ -10,12 +10,13 @@ from tests.helpers.cli import inside
 from tests.helpers.crashing import crashing_run
 from tests.helpers.datasets import read_jsonl
 
-#: storefront-graph fails on sf-01 and sf-08, and has EdgeRecall 0 on eight more: ten of thirty questions.
-WORST = {f"sf-{number:02d}" for number in (1, 4, 8, 12, 15, 16, 17, 21, 25, 27)}
+#: storefront-graph fails on sf-01 and sf-08, and has EdgeRecall 0 on eleven more, of which ten make a third of the 35
+#: questions with gold.
+WORST = {f"sf-{number:02d}" for number in (1, 4, 8, 12, 15, 16, 17, 21, 25, 27, 35, 37)}
 
 
 def test_the_crashing_system_fails_on_its_worst_third(tmp_path: Path) -> None:
-    """Ten of thirty records hold an error, and the others score as those of the honest run do."""
+    """Twelve records hold an error, and the others score as those of the honest run do."""
     file = crashing_run(tmp_path)
     records = {record["question_id"]: record for record in read_jsonl(file)}
     assert {question for question, record in records.items() if "error" in record} == WORST
