@@ -366,7 +366,7 @@ def edge_recall(run: str) -> float:
     """Mean EdgeRecall of a run."""
     shares = []
     for name, question in QUESTIONS.items():
-        walked = {storefront.edge_of(step) for step in ANSWERS[run, name]["traversal"]}
+        walked: set[storefront.Sided] = {(storefront.edge_of(step), None) for step in ANSWERS[run, name]["traversal"]}
         wanted = storefront.required(question, walked)
         shares.append(len(wanted & walked) / len(wanted))
     return sum(shares) / len(shares)
