@@ -93,6 +93,8 @@ def _print_with_failed(compared: RunComparison) -> None:
         _, first, second, delta, interval, _, p_corrected, *_ = _row(one)
         rows.append([one.measure, first, second, delta, interval, p_corrected, compared.failures(one), one.questions])
     print_table(title, columns, rows)
+    if (marks := legend(counted_ones)) is not None:
+        print_line(marks)
 
 
 def _print_plan(plan: Sequence[SamplePlan]) -> None:
