@@ -21,7 +21,7 @@ from graphkit.records.access_rules import AccessRules
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.code_tests import wrong_tests
 from graphkit.records.commits import CommitGraph, ReadAt
-from graphkit.records.directions import KnowledgeEdges
+from graphkit.records.directions import EdgeHashes
 from graphkit.records.ids import Places
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
@@ -343,10 +343,10 @@ class Dataset:
                 continue
             yield artifact
 
-    def knowledge_edges(self) -> dict[str, KnowledgeEdges | None]:
+    def knowledge_edges(self) -> dict[str, EdgeHashes | None]:
         """Return the edges of each knowledge graph, None for one without their file; unusable ones are skipped."""
         return {
-            name: None if path is None else KnowledgeEdges(self.edges(path, Problems("skip")))
+            name: None if path is None else EdgeHashes(self.edges(path, Problems("skip")))
             for name, (_, path) in self.graphs.items()
         }
 

@@ -538,12 +538,12 @@ class Case:
         turned = {(one.source, one.relation, one.target) for one in steps if not one.directed}
         turned |= {(target, relation, source) for source, relation, target in turned}
         gold = contained(self.walked, [edge for path in self.gold for edge in path.edges], True)
-        found = set()
-        for edge in self.walked - gold - self.invented:
-            how = {graph.held(*edge) for graph in known}
-            if "forward" not in how and not ("reversed" in how and edge in turned):
-                found.add(edge)
-        return found
+        return {
+            (source, relation, target)
+            for source, relation, target in self.walked - gold - self.invented
+            if not any(graph.holds(source, relation, target) for graph in known)
+            if (source, relation, target) not in turned or not any(one.holds(target, relation, source) for one in known)
+        }
 
     @lazy
     def common_boundary(self) -> set[Edge]:

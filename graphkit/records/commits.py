@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphkit.records.access_rules import AccessRules
-from graphkit.records.directions import KnowledgeEdges
+from graphkit.records.directions import EdgeHashes
 from graphkit.records.ids import Places
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class CommitGraph:
     places: Places = field(default_factory=Places)
     absent: AbsentEdges = absent_unknown
     access: AccessRules = field(default_factory=AccessRules)
-    edges: Mapping[str, KnowledgeEdges | None] = field(default_factory=dict)
+    edges: Mapping[str, EdgeHashes | None] = field(default_factory=dict)
     declines: Declines = field(default_factory=dict)
     _tags: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _shas: dict[str, list[str]] = field(default_factory=dict)

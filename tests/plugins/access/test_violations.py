@@ -20,7 +20,7 @@ from graphkit.plugins.access.violations import AnswerViolation, ContextViolation
 from graphkit.plugins.upkeep.removal import remove_dataset
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.commits import CommitGraph
-from graphkit.records.directions import KnowledgeEdges
+from graphkit.records.directions import EdgeHashes
 from graphkit.records.models import AccessRule, Answer, Question
 from graphkit.records.structs import EdgeStruct
 from graphkit.report.map_view import edge_statuses
@@ -112,12 +112,12 @@ def test_a_made_up_id_excuses_no_name() -> None:
     answer = Answer.model_validate({**record, "retrieved": ["hr:users.sql", "api:users.sql"]})
     for source, expected in ((None, 0.0), ("api:users.sql", 0.0), ("api:users.sql#t", 0.0), ("api:b.py", 1.0)):
         edge = None if source is None else EdgeStruct(source, "CALLS", "api:c.py")
-        edges = {} if edge is None else {"": KnowledgeEdges([edge])}
+        edges = {} if edge is None else {"": EdgeHashes([edge])}
         case = Case(question, answer, CommitGraph(access=ACCESS, edges=edges))
         assert AnswerViolation().score(case) == expected, source
     # The question's own gold exists, whatever the graph holds.
     own = question.model_copy(update={"relevant": {"api:users.sql": 1.0}})
-    edges = {"": KnowledgeEdges([EdgeStruct("api:b.py", "CALLS", "api:c.py")])}
+    edges = {"": EdgeHashes([EdgeStruct("api:b.py", "CALLS", "api:c.py")])}
     assert AnswerViolation().score(Case(own, answer, CommitGraph(access=ACCESS, edges=edges))) == 0.0
     # An artifact that no edge names exists, if the graph states at which commit it was read.
     graph = CommitGraph(access=ACCESS, edges=edges, read_at=lambda one, _: [("api", "1")] if "api:users" in one else [])
