@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from graphkit.analysis.breaks import Break, breaks_of
 from graphkit.analysis.causes import RIGHT_ANSWER, ROOM, WRONG_ANSWER, Cause, causes_of, whole_walk
 from graphkit.analysis.explain import MIXED, OVER_THE_LINE, TurnKind, sentence, sentences
-from graphkit.analysis.file_failures import RunOnFiles
+from graphkit.analysis.file_failures import INVENTED, RunOnFiles
 from graphkit.analysis.question_evidence import (
     LOST,
     QuestionEvidence,
@@ -91,6 +91,8 @@ class Explanation:
         The conflicting commits: those that were retrieved together and don't fit, with the rule.
     violations
         What the principal may not read, the first step over the line first.
+    invented
+        The traversed edges that don't exist, each with why.
     unlinked
         What the question was linked to instead of the start of a gold path, and how far that is from the path.
     files
@@ -117,6 +119,7 @@ class Explanation:
     relevance: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
+    invented: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     error: str | None = None
@@ -160,6 +163,7 @@ class Explanation:
             ("by a judge", self.relevance),
             ("conflicting commits", self.conflicts),
             (OVER_THE_LINE, self.violations),
+            ("invented", self.invented),
             ("where the walk began", self.unlinked),
             ("expected file that is missing", self.files),
         ]
@@ -286,6 +290,7 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         relevance=cut(sentence(LOST, row) for row in evidence.falls if LOST in sentences()),
         conflicts=cut([*map(_conflict, evidence.conflicts), *_mixed(evidence)]) if evidence.scored else (),
         violations=cut(sentence("access-violations", row) for row in evidence.violations),
+        invented=cut(sentence(INVENTED, row) for row in evidence.invented),
         unlinked=cut(sentence("not-linked", row) for row in evidence.unlinked) if evidence.scored else (),
         files=cut(_missing_files(evidence)),
         error=None if error is None else _cut(error, 2 * room),

@@ -41,6 +41,9 @@ Row = dict[str, Any]
 #: What says something of one answer of a run.
 _Grade = TypeVar("_Grade", bound=AboutAnswer)
 
+#: The kind of traversed edges that don't exist.
+INVENTED = "invented-edges"
+
 #: What the rows of a kind are computed from, for the kinds that files suffice for.
 _READS: tuple[Measure, ...] = (Coherence(),)
 
@@ -149,8 +152,8 @@ class RunOnFiles:
             raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
         if question is not None:
             self.require_question(question)
-        if name == "invented-edges" and self.cases:  # nothing else needs the edges of the graph in memory
-            next(iter(self.cases.values())).commits.edges = self.dataset.knowledge_edges()
+        if name == INVENTED:
+            self._read_graph([*self.cases.values()] if question is None else [self.cases[question]])
         asked = [question] if question is not None else sorted(self.cases)
         if name in _COUNTS:
             cases = [case for one in asked if (case := self.answered(one)) is not None]
@@ -167,6 +170,12 @@ class RunOnFiles:
         if name == "wrong-turns":
             rows.sort(key=lambda row: 0 if row["went_to"] is not None else 1 if row["entered"] else 2)
         return Failures(rows[:limit], len(rows), name, self.run)
+
+    def _read_graph(self, cases: Iterable[Case]) -> None:
+        """Read the edges of the knowledge graph if one of the cases walked an edge that nothing else decides."""
+        for case in cases:
+            if not case.commits.edges and any(edge not in case.gold_edges for edge in case.walked):
+                case.commits.edges = self.dataset.knowledge_edges()
 
     def _rows(self, failures: str, question: str) -> Iterable[Row]:
         if failures in _ROWS:
@@ -381,7 +390,7 @@ _ROWS: Mapping[str, Callable[[RunOnFiles, str], Iterable[Row]]] = {
     "stale-gold": _stale,
     "over-refusals": _of_case(_decisions(True)),
     "answered-unanswerable": _of_case(_decisions(False)),
-    "invented-edges": _of_case(_invented),
+    INVENTED: _of_case(_invented),
     "wrong-turns": _of_case(_turns),
     "not-linked": _of_case(not_linked),
     "missed-edges": _of_case(missed_edges),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphkit.analysis.file_failures import RunOnFiles
+from graphkit.analysis.file_failures import INVENTED, RunOnFiles
 from graphkit.database.store import Store
 from graphkit.graph.beside import kinds_beside
 from graphkit.graph.failures import failures
@@ -42,7 +42,7 @@ Row = Mapping[str, Any]
 
 #: The named query of the first hops at which relevance falls, by judges, and those whose rows evidence holds.
 LOST = "relevance-lost"
-_ASKED = ("incoherent-pairs", LOST, "access-violations", "not-linked")
+_ASKED = ("incoherent-pairs", LOST, "access-violations", "not-linked", INVENTED)
 
 #: How many questions a query reads.
 _TOGETHER = 500
@@ -66,6 +66,8 @@ class QuestionEvidence:
         Rows of the query ``relevance-lost``.
     violations
         Rows of the query ``access-violations``.
+    invented
+        Rows of the query ``invented-edges``.
     unlinked
         Rows of the query ``not-linked``, with the ``distance`` of the nearest seed from the gold path: null if it isn't
         known, or far.
@@ -94,6 +96,7 @@ class QuestionEvidence:
     claims: Sequence[Row] = ()
     falls: Sequence[Row] = ()
     violations: Sequence[Row] = ()
+    invented: Sequence[Row] = ()
     unlinked: Sequence[Row] = ()
     graded: Sequence[Decision] = ()
     right: bool | None = None
@@ -175,6 +178,7 @@ def _in_graph(
             claims=claims.get(question, ()),
             falls=asked[1].get(question, ()),
             violations=asked[2].get(question, ()),
+            invented=asked[4].get(question, ()),
             unlinked=_with_distances(store, run, question, asked[3].get(question, ())),
             graded=[decision_of(grade) for grade in grades.get(question, ())],
             right=row["right"],
@@ -328,6 +332,7 @@ def evidence_on_files(run: RunOnFiles, question: str) -> QuestionEvidence:
         claims=claims if scored else [],
         falls=run.failures(LOST, question=question) if LOST in run.kinds else (),
         violations=run.failures("access-violations", question=question),
+        invented=run.failures(INVENTED, question=question),
         unlinked=_distant(run, case, run.failures("not-linked", question=question)),
         graded=graded,
         right=decided(right_answer(case), graded).right,

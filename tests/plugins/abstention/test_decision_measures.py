@@ -144,7 +144,10 @@ def test_made_up_edges_count(tmp_path: Path, empty_store: Store) -> None:
 
 
 def test_every_invented_edge_is_named(empty_store: Store, tmp_path: Path) -> None:
-    """Files and graph list as many edges of each question as the measure counts, and say which the question lists."""
+    """Files and graph list as many edges of each question as the measure counts, and say which the question lists.
+
+    `why` names each of them, too.
+    """
     run = made_up_world(tmp_path / "world")
     graphkit.evaluate(run, measures=("InventedEdges",), store=empty_store)
     rows = [*file_failures(run, "invented-edges")]
@@ -155,6 +158,9 @@ def test_every_invented_edge_is_named(empty_store: Store, tmp_path: Path) -> Non
     }
     assert [(row["source"], row["target"]) for row in rows if row["listed"]] == [(A, B)]
     assert "(neither the knowledge graph nor gold holds it)" in sentence("invented-edges", rows[0])
+    for name in MADE_UP:
+        named = tuple(sentence("invented-edges", row) for row in rows if row["question"] == name)
+        assert graphkit.why(run, name).invented == graphkit.why("world", name, store=empty_store).invented == named
 
 
 @pytest.fixture
@@ -171,6 +177,8 @@ def test_engines_agree(worlds: tuple[Store, list[Path]]) -> None:
         by_python = graphkit.evaluate(file, measures=(*BOTH, "Coherence"))
         by_cypher = graphkit.evaluate(file, measures=(*BOTH, "Coherence"), engine="cypher", store=store)
         assert columns(by_python) == columns(by_cypher)
+        assert {0.0, 1.0} == {*filter(lambda value: not isinstance(value, str), columns(by_python)["SelectiveRisk"])}
+        assert by_python.measures["Confidence"].scored > 3
         assert by_python.unscored == by_cypher.unscored
         assert by_python.warnings == by_cypher.warnings
 
@@ -182,7 +190,9 @@ def _expected(question: dict[str, Any], one: dict[str, Any] | None) -> dict[str,
     declined = None
     if one is not None and unknown is None:
         declined = (
-            one["abstained"] if "abstained" in one else {"By f.py.": False, None: None}.get(one.get("answer"), True)
+            one["abstained"]
+            if "abstained" in one
+            else {"By f.py.": False, "By another.": False, None: None}.get(one.get("answer"), True)
         )
         unknown = NOT_STATED if declined is None else None
     right = unknown or float(answerable != declined)

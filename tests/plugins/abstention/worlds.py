@@ -10,7 +10,7 @@ from tests.helpers.datasets import write_jsonl
 
 #: The measures that both engines compute, whose values follow from the records, and all that both compute.
 COUNTED = ("RightDecision", "AbstentionRecall", "AbstentionPrecision", "OverRefusal", "Coverage", "InventedEdges")
-BOTH = (*COUNTED, "SelectiveRisk")
+BOTH = (*COUNTED, "SelectiveRisk", "Confidence")
 
 LOGIN = ["web:login.ts", "CALLS", "api:auth.py"]
 ABSENT = ["web:login.ts", "CALLS", "db:users.sql"]
@@ -70,14 +70,16 @@ def random_world(folder: Path, seed: int, count: int) -> Path:
             question |= {"answerable": False, "why_not": "no path"}
         else:
             question |= {"paths": [{"steps": [edge()]}]} | ({"answerable": True} if dice.random() < 0.3 else {})
+            question |= {"gold_answers": ["f.py"]} if dice.random() < 0.7 else {}
         question["absent"] = [edge() for _ in range(dice.randrange(3))]
         questions.append(question)
         if dice.random() < 0.1:
             continue
         one: dict[str, Any] = {"run": "random", "question_id": question["id"]}
         one |= {"traversal": [edge() for _ in range(dice.randrange(4))]} if dice.random() < 0.8 else {}
-        one |= {"answer": dice.choice(["I don't know.", "By f.py.", ""])} if dice.random() < 0.7 else {}
+        one |= {"answer": dice.choice(["I don't know.", "By f.py.", "By another.", ""])} if dice.random() < 0.7 else {}
         one |= {"abstained": dice.random() < 0.5} if dice.random() < 0.5 else {}
+        one |= {"confidence": dice.choice([0, 0.25, dice.random()])} if dice.random() < 0.6 else {}
         one |= {"error": "timeout"} if dice.random() < 0.1 else {}
         records.append(one)
     write_jsonl(folder / "questions.jsonl", questions)
