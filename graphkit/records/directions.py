@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Literal
 
@@ -60,12 +60,6 @@ class KnowledgeEdges:
 
     def __len__(self) -> int:
         return len(self._relations)
-
-    @cached_property
-    def nodes(self) -> frozenset[str]:
-        """The ends of all edges, and their files."""
-        ends = {node for edge in self._relations for node in edge}
-        return frozenset(ends | {node.partition("#")[0] for node in ends})
 
     @property
     def relations(self) -> set[str]:
@@ -134,24 +128,34 @@ class KnowledgeEdges:
         return "other" if forward or backward else "unknown"
 
 
-class EdgeHashes:
-    """The edges of one knowledge graph as numbers of 64 bits, of which millions fit into memory.
+#: How many names are hashed once: the edges of a node mostly follow each other.
+_REMEMBERED = 50_000
 
-    That two edges share a number is as good as impossible: a chance of one in 10,000,000 over a million edges and a
+
+class EdgeHashes:
+    """The edges of one knowledge graph and their ends as numbers of 64 bits, of which millions fit into memory.
+
+    That two of them share a number is as good as impossible: a chance of one in 10,000,000 over a million edges and a
     million walked ones.
     """
 
     def __init__(self, edges: Iterable[EdgeStruct]) -> None:
         self._numbers: set[int] = set()
-        of_relation = lru_cache(_number)
+        number = lru_cache(_REMEMBERED)(_number)
         for edge in edges:
             pair = _number(edge.source, edge.target)
-            self._numbers |= {pair, pair ^ of_relation(edge.relation)}
+            self._numbers |= {pair, pair ^ number(edge.relation)}
+            for node in (edge.source, edge.target):
+                self._numbers |= {number(node), number(node.partition("#")[0])}
 
     def holds(self, source: str, relation: str | None, target: str) -> bool:
         """Return whether the graph holds an edge in this direction; one without a relation may have any."""
         pair = _number(source, target)
         return (pair if relation is None else pair ^ _number(relation)) in self._numbers
+
+    def knows(self, node: str) -> bool:
+        """Return whether a node is an end of an edge, or the file of one."""
+        return _number(node) in self._numbers
 
 
 def _number(*texts: str) -> int:

@@ -162,7 +162,7 @@ def _real(case: Case, ids: Iterable[str]) -> Iterator[str]:
     known = [graph for graph in graphs if graph is not None]
     complete, gold = bool(known) and len(known) == len(graphs), {*_gold_ids(case)}
     for one in ids:
-        if not complete or one in gold or any(one in graph.nodes for graph in known) or _is_read(case, one):
+        if not complete or one in gold or any(graph.knows(one) for graph in known) or _is_read(case, one):
             yield one
 
 
