@@ -154,6 +154,29 @@ def test_check_verifies_by_the_graph(tmp_path: Path) -> None:
     assert said[1] == "absent edges of 5 questions aren't verified: the dataset has no knowledge graph with edges"
 
 
+def test_gold_of_others_is_a_witness(tmp_path: Path) -> None:
+    """Gold that holds an absent edge contradicts it, even without a graph; a trace and another version only say so."""
+    absent = {"answerable": False, "why_not": "false premise"}
+    trace = {"source": "d", "relation": "R", "target": "e", "evidence": "trace"}
+    questions = [
+        {"id": "gold", "paths": [{"steps": [["a", "R", "b"]]}, {"steps": [trace]}]},
+        {"id": "old", "commits": {"r": "v1"}, "paths": [{"steps": [["g", "R", "h"]]}]},
+        {"id": "same", **absent, "absent": [["a", None, "b"]]},
+        {"id": "other-relation", **absent, "absent": [["a", "S", "b"], ["b", "R", "a"]]},
+        {"id": "seen", **absent, "absent": [["d", "R", "e"]]},
+        {"id": "version", **absent, "absent": [["g", "R", "h"]]},
+        {"id": "same-version", **absent, "commits": {"r": "v1"}, "absent": [["g", "R", "h"]]},
+    ]
+    write_jsonl(tmp_path / "questions.jsonl", [{"question": f"{one['id']}?"} | one for one in questions])
+    found = [one for one in check_dataset(tmp_path).findings if one.kind == "absence" and "the gold of" in one.what]
+    assert [(one.level, one.question, one.what.partition("absent, and ")[2]) for one in found] == [
+        ("invalid", "same", "the gold of 'gold' holds it"),
+        ("note", "seen", "the gold of 'gold' holds it by a trace"),
+        ("note", "version", "the gold of 'old' holds it, at another version perhaps"),
+        ("invalid", "same-version", "the gold of 'old' holds it"),
+    ]
+
+
 def test_without_a_graph_nothing_is_sampled(tmp_path: Path) -> None:
     """A dataset without edges proves nothing."""
     write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", "question": "?"}])

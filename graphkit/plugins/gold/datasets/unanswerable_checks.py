@@ -1,5 +1,6 @@
 """Checks of questions without an answer: by the knowledge graph, absent edges are absent, and no path joins their ends.
 
+Gold of other questions is a witness: an edge that one of them walks isn't absent. A trace alone contradicts nothing.
 What it can't verify is said: a graph without edges, a question that lists none, and other reasons than a missing path.
 """
 
@@ -17,6 +18,9 @@ from graphkit.records.words import counted
 #: The reasons that a path between the ends of an absent edge contradicts.
 CONTRADICTED = ("no path",)
 
+#: The evidence of a step that was seen running, and that nobody has confirmed.
+TRACE = "trace"
+
 #: What a finding says of a question: whether that makes it invalid, the sentence, and the question, None for all.
 Verified = tuple[bool, str, str | None]
 
@@ -33,6 +37,7 @@ def absence_checks(dataset: Dataset, questions: Sequence[QuestionStruct], proble
         yield False, f"{what}: no graph can verify that there is none", None
     if not listing:
         return
+    yield from _witnessed(listing, questions)
     graphs = load_graphs(dataset, problems)
     if not graphs:
         what = f"absent edges of {counted(len(listing), 'question')} aren't verified"
@@ -49,3 +54,27 @@ def absence_checks(dataset: Dataset, questions: Sequence[QuestionStruct], proble
                 elif (path := graph.path(step.source, step.target)) is not None:
                     what = f"{edge}: it is absent, but another path joins its ends: {path_text(path)}"
                     yield question.why_not in CONTRADICTED, what, question.id
+
+
+def _witnessed(listing: Sequence[QuestionStruct], questions: Sequence[QuestionStruct]) -> Iterator[Verified]:
+    """Yield the absent edges that gold holds; it contradicts them if it is of the same version, and no mere trace."""
+    wanted = {(step.source, step.target) for question in listing for step in question.absent}
+    gold = [
+        (step, one, one.stack, {**one.commits, **path.commits})
+        for one in questions
+        for path in (*one.paths, *one.withheld)
+        for step in path.steps
+        if (step.source, step.target) in wanted
+    ]
+    for question in listing:
+        for step in question.absent:
+            for held, one, stack, commits in gold:
+                if (held.source, held.target) != (step.source, step.target):
+                    continue
+                if None not in (held.relation, step.relation) and held.relation != step.relation:
+                    continue
+                same = (stack, commits) == (question.stack, question.commits) and held.evidence != TRACE
+                seen = " by a trace" if held.evidence == TRACE else "" if same else ", at another version perhaps"
+                edge = f"{step.source} -{step.relation or ''}-> {step.target}"
+                yield same, f"{edge}: it is listed as absent, and the gold of {one.id!r} holds it{seen}", question.id
+                break
