@@ -354,6 +354,7 @@ CREATE INDEX score_question IF NOT EXISTS FOR (s:Score) ON (s.question);
 //   version STRING: The grader's version.
 //   history INTEGER: The state of the histories by which it was graded.
 //   gold_hash STRING: A digest of the gold by which it was graded.
+//   principal STRING: Who asked the questions that name nobody; null for nobody.
 //   gold STRING: The digest of the dataset then.
 //   complete BOOLEAN: Whether all scores are stored.
 CREATE CONSTRAINT grading_of_run IF NOT EXISTS FOR (g:Grading) REQUIRE (g.run, g.measure, g.grader) IS UNIQUE;

@@ -6,5 +6,5 @@ MATCH (r:Run {id: $run})
 UNWIND $rows AS row
 MERGE (g:Grading {run: $run, measure: row.measure, grader: row.grader})
 SET g.version = row.version, g.history = row.history,
-  g.gold_hash = row.gold_hash, g.complete = false
+  g.gold_hash = row.gold_hash, g.principal = row.principal, g.complete = false
 MERGE (r)-[:GRADED]->(g)

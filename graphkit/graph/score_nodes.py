@@ -53,7 +53,7 @@ class Grading:
     ``complete`` says whether all scores are there. ``current`` says whether their sources are unchanged: the dataset,
     and for a measure that reads commits the histories of repositories, whose number of changes is ``history`` (else
     None). Scores by other tools belong to the answers and are always current. ``gold_hash`` is that of the questions,
-    if the grader names it.
+    if the grader names it, and ``principal`` asked those that name nobody (``--as``).
     """
 
     measure: str
@@ -62,6 +62,7 @@ class Grading:
     complete: bool = True
     history: int | None = None
     gold_hash: str | None = None
+    principal: str | None = None
     current: bool = True
 
     @property
@@ -150,7 +151,10 @@ def _keys(gradings: Iterable[Grading]) -> list[list[str]]:
 def _begin(store: Store, run: str, gradings: Iterable[Grading]) -> None:
     """Create gradings, or mark them as incomplete."""
     marks = [
-        {**fields_of(grading, ("measure", "version", "history", "gold_hash")), "grader": grading.grader or ""}
+        {
+            **fields_of(grading, ("measure", "version", "history", "gold_hash", "principal")),
+            "grader": grading.grader or "",
+        }
         for grading in gradings
     ]
     store.write(cypher("load/gradings"), {"run": run, "rows": marks})
@@ -240,9 +244,17 @@ def outdated_scores(store: Store, dataset: str | None = None) -> list[str]:
     found = []
     for row in store.read(cypher("read/outdated_scores"), asked):
         again = f"`{command_text('evaluate', Path(str(row['file'])))}`" if row["file"] else "evaluating it again"
-        why = "are by earlier gold" if row["earlier"] else "lack the values that count and their paths"
+        why = (
+            f"are by earlier gold{_for(row['principals'])}"
+            if row["earlier"]
+            else "lack the values that count and their paths"
+        )
         found.append(f"the scores of {row['id']} {why}: {again} renews them")
     return found
+
+
+def _for(principals: Any) -> str:
+    return f", some by that of {' and '.join(principals)}" if principals else ""
 
 
 def gradings_of(scores: Iterable[Score]) -> list[Grading]:

@@ -329,6 +329,7 @@ def evaluation_of(job: Job, dataset: str, totals: Totals, runs: set[str]) -> Eva
         unscored=totals.unscored(names),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
         gold_hash=totals.gold.hexdigest() if job.hash_gold or job.keep_rows else None,
+        principal=job.commits.access.principal,
         warnings=(*totals.doubts.warnings(), *totals.relations.sentences, *totals.cut_sentences()),
         relations=totals.relations,
     )

@@ -269,7 +269,7 @@ def keep_results(
                 yield {**of_none, "counted": number}
 
     gradings = [
-        Grading(name, GRAPHKIT, __version__, history=histories.get(name), gold_hash=result.gold_hash)
+        Grading(name, GRAPHKIT, __version__, True, histories.get(name), result.gold_hash, result.principal)
         for _, name in computed
     ]
     kept = result.questions if only is None else len(only)

@@ -149,6 +149,8 @@ class Evaluation:
         dataset's graph; None if no measure reads commits.
     gold_hash
         The hash of the gold (:mod:`graphkit.records.gold`). Results with different gold can't be compared.
+    principal
+        Who asked the questions that name nobody (``--as``); None for nobody.
     failed_as
         How gates, targets and thresholds count failed and missing questions: each as the worst value of its measure, or
         not at all; or whether every unscored question counts as 0.
@@ -190,6 +192,7 @@ class Evaluation:
     unscored: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     without_commit: tuple[int, int] | None = field(default=None, repr=False)
     gold_hash: str | None = None
+    principal: str | None = None
     failed_as: CountedAs = "worst"
     unanswered: int = 0
     kept: Kept | None = None
@@ -396,6 +399,7 @@ class Evaluation:
             "run": self.run,
             "dataset": self.dataset,
             "gold_hash": self.gold_hash,
+            **({} if self.principal is None else {"principal": self.principal}),
             "questions": self.questions,
             **({} if self.chosen is None else {"where": self.chosen.as_json()}),
             "failed": self.failed,

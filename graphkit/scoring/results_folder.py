@@ -240,6 +240,7 @@ class ResultsFolder:
             unscored=summary["unscored"],
             warnings=tuple(summary["warnings"]),
             gold_hash=summary["gold_hash"],
+            principal=summary.get("principal"),
             failed_as=summary["failed_as"],
             relations=RelationCounts.of_json(summary.get("relations", {})),
         )

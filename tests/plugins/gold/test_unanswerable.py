@@ -156,9 +156,9 @@ def test_check_verifies_by_the_graph(tmp_path: Path) -> None:
 
 def test_gold_of_others_is_a_witness(tmp_path: Path) -> None:
     """Gold that holds an absent edge contradicts it, even without a graph; a trace and another version only say so."""
-    absent = {"answerable": False, "why_not": "false premise"}
+    absent: dict[str, Any] = {"answerable": False, "why_not": "false premise"}
     trace = {"source": "d", "relation": "R", "target": "e", "evidence": "trace"}
-    questions = [
+    questions: list[dict[str, Any]] = [
         {"id": "gold", "paths": [{"steps": [["a", "R", "b"]]}, {"steps": [trace]}]},
         {"id": "old", "commits": {"r": "v1"}, "paths": [{"steps": [["g", "R", "h"]]}]},
         {"id": "same", **absent, "absent": [["a", None, "b"]]},
