@@ -43,6 +43,8 @@ CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
 #: Characters of a name.
 ROOM = 80
 
+ALTHOUGH = ", though its result is that of gold"
+
 #: Why the walk of a question can't be judged, and what is said of an answer that is right or wrong.
 NO_PATH = "can't be judged by the walk: the question has no gold path"
 NO_STEP = "had nothing to walk: no step is required"
@@ -112,7 +114,8 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
     if case.question.answerable is False:
         return () if case.declined is not False else (_answered(case, room),)
     case = sided(case)
-    breaks, query = breaks_of(case), _query(case, room)
+    breaks = breaks_of(case)
+    query = _query(case, room, whole=not breaks)
     if not breaks:
         other = query or _elsewhere(case, room, undirected) or _declined(case, undirected)
         return () if other is None else (other,)
@@ -200,17 +203,20 @@ def _unscored(case: Case, invalid: str | None) -> Cause | None:
     return None
 
 
-def _query(case: Case, room: int) -> Cause | None:
-    """Return the cause of a result that isn't that of gold; it has no remedy where only the walk says more."""
+def _query(case: Case, room: int, whole: bool) -> Cause | None:
+    """Return the cause of a wrong result, or walk; it has no remedy where only the walk says more."""
     compared = case.answer.compared_result if case.answer is not None else None
-    if compared is None or compared.same:
+    if compared is None or (compared.same and (whole or not compared.cause)):
         return None
     if not compared.executable:
         what = f"{NO_EDGE}its query did not run: {in_backticks(compared.reason or '', 2 * room)}"
         return Cause("query", what, "Look at the prompt that has the query written: it must be valid, and only read.")
     if compared.cause:
-        remedy = "Look at what the prompt says of the graph: this change makes the result right."
-        return Cause("query", f"wrote a wrong query: {shortened(short_shas(compared.cause), 3 * room)}", remedy)
+        remedy = "Look at what the prompt says of the graph: the query is wrong there."
+        wrong = (
+            f"wrote a wrong query{ALTHOUGH if compared.same else ''}: {shortened(short_shas(compared.cause), 3 * room)}"
+        )
+        return Cause("query", wrong, remedy)
     if compared.same is None:
         return None
     return Cause("query", f"{whole_walk(case, named=True)}, but the result of its query is not that of gold", "")
@@ -410,7 +416,7 @@ class _Words:
         how = self._how()
         compared = self._case.answer.compared_result if self._case.answer is not None else None
         if compared is not None:
-            though = ", though its result is that of gold" if compared.same else ""
+            though = ALTHOUGH if compared.same else ""
             return "query", f"the query does not match it{though}", "Compare the query with that of gold."
         why = "why is not known, since the record logs no retrieved chunks"
         return "unknown", f"{how}; {why}" if how else why, "Log the retrieved chunks: they tell more of the cause."

@@ -42,6 +42,8 @@ class KeptOutcomes:
         for _ in range(2):
             with contextlib.suppress(sqlite3.Error):
                 rows = sqlite3.connect(self._file, timeout=5.0, isolation_level=None)
+                rows.execute("PRAGMA journal_mode = WAL")  # else each outcome waits for the disk
+                rows.execute("PRAGMA synchronous = NORMAL")
                 rows.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, state TEXT, outcome BLOB)")
                 return rows
             with contextlib.suppress(OSError):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
+from typing import Protocol
 
 from graphkit.plugins.cypher.cypher_parser import quoted, tokens
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, NodePattern, ParsedQuery, parsed
@@ -26,7 +27,15 @@ from graphkit.records.words import counted
 #: Queries that the search for one cause may run, and the seconds that it may take.
 MOST_RUNS, MOST_SECONDS = 2_000, 20.0
 
-Run = Callable[[str], QueryOutcome]
+
+class RunsEdited(Protocol):
+    """What runs an edited query: :meth:`graphkit.plugins.cypher.query_runs.QueryRunner.run`."""
+
+    def __call__(self, text: str, /, *, rows_only: bool = False) -> QueryOutcome:
+        """Run a query, and return what came of it; its walk may be left out."""
+        ...
+
+
 #: Source, relation and target.
 WalkedEdge = tuple[str, str, str]
 
@@ -138,7 +147,7 @@ def diagnosed(
     query: ParsedQuery,
     outcome: QueryOutcome,
     gold: GoldFound,
-    run: Run,
+    run: RunsEdited,
     names: GraphNames,
     *,
     most_runs: int = MOST_RUNS,
@@ -165,6 +174,10 @@ def diagnosed(
         return QueryDiagnosis(right=True)
 
     def reached(mended: str) -> _Reached | None:
+        found = run(mended, rows_only=True)
+        # A walk takes a second query, and only that of a right result matters.
+        if not (found.executable and any(one.equals(found) for one in gold.queries)):
+            return None
         found = run(mended)
         equal = [one.outcome for one in gold.queries if found.executable and one.equals(found)]
         if any(same_walk(one, found) for one in equal):
@@ -181,7 +194,7 @@ def diagnosed_walk(
     query: ParsedQuery,
     outcome: QueryOutcome,
     golds: Sequence[GoldWalk],
-    run: Run,
+    run: RunsEdited,
     names: GraphNames,
     *,
     most_runs: int = MOST_RUNS,
@@ -205,8 +218,11 @@ def diagnosed_walk(
         return QueryDiagnosis(right=True)
 
     def reached(mended: str) -> _Reached | None:
+        found = run(mended, rows_only=True)
+        if not found.executable or not found.rows:
+            return None
         found = run(mended)
-        if not found.executable or found.edges is None:
+        if found.edges is None:
             return None
         score, hits, edges = best(found)
         if score <= before[0]:

@@ -39,6 +39,7 @@ GRACE = 5.0
 
 _PREFIX = "the query can't be run: "
 _UNTRACED = "the query that traces it failed"
+_NOT_TRACED = "only its rows were asked for"
 
 
 class QueryRunner:
@@ -90,8 +91,15 @@ class QueryRunner:
         """The store that reads the graph: another one after its server was ended."""
         return self._store
 
-    def run(self, text: str, parameters: Mapping[str, object] | None = None) -> QueryOutcome:
+    def run(
+        self, text: str, parameters: Mapping[str, object] | None = None, *, rows_only: bool = False
+    ) -> QueryOutcome:
         """Run a query as it stands, if it only reads the graph; its mistakes are part of the outcome.
+
+        Parameters
+        ----------
+        rows_only
+            Leave the walk unknown, unless it is known already: that of a query that finds rows takes a second query.
 
         Raises
         ------
@@ -101,15 +109,19 @@ class QueryRunner:
         given = dict(parameters or {})
         state = self._kept.state(self._store) if self._kept is not None else None
         how = (self._id_property, str(self._max_rows), *sorted(self._allowed))
-        key = key_of(self._store, text, given, how)
-        if key in self._slow:
-            return self._slow[key]
-        if self._kept is not None and state is not None and (found := self._kept.get(state, key)) is not None:
+        whole, rows = (key_of(self._store, text, given, (form, *how)) for form in ("walk", "rows"))
+        if (found := self._known(state, whole)) is not None:
             return found
+        found = self._known(state, rows)
+        if found is not None and (rows_only or not found.executable):
+            return found
+        key = rows if rows_only else whole
         begin, lasting = time.monotonic(), True
         try:
             check_text(text, self._allowed)
-            outcome, lasting = self._outcome(text, given)
+            outcome = found if found is not None else self._result(text, given)
+            if not rows_only:
+                outcome, lasting = self._traced(text, given, outcome)
         except RefusedQueryError as error:
             outcome = QueryOutcome(executable=False, refused=str(error))
         except WriteRefusedError:
@@ -125,14 +137,25 @@ class QueryRunner:
             self._kept.put(state, key, outcome)
         return outcome
 
-    def _outcome(self, text: str, parameters: Mapping[str, object]) -> tuple[QueryOutcome, bool]:
-        """Return the outcome of a query that may run, and whether it is the same another time."""
+    def _known(self, state: str | None, key: str) -> QueryOutcome | None:
+        """Return the outcome of a query that ran before."""
+        if key in self._slow:
+            return self._slow[key]
+        return self._kept.get(state, key) if self._kept is not None and state is not None else None
+
+    def _result(self, text: str, parameters: Mapping[str, object]) -> QueryOutcome:
+        """Return the rows of a query that may run."""
         if not text.strip():
-            return QueryOutcome(executable=False, error="the query is empty"), True
+            return QueryOutcome(executable=False, error="the query is empty")
         result = self._answered(text, parameters)
-        found = QueryOutcome(
-            True, columns=tuple(result.columns), rows=self._rows(result.rows), truncated=result.truncated
-        )
+        rows, columns = self._rows(result.rows), tuple(result.columns)
+        return QueryOutcome(True, columns=columns, rows=rows, truncated=result.truncated, untraced=_NOT_TRACED)
+
+    def _traced(self, text: str, parameters: Mapping[str, object], found: QueryOutcome) -> tuple[QueryOutcome, bool]:
+        """Return an outcome with the walk of the query, and whether it is the same another time."""
+        if not found.executable:
+            return found, True
+        found = replace(found, untraced=None)
         try:
             return self._walked(text, parameters, found), True
         except ServerLimitError as error:
@@ -152,6 +175,8 @@ class QueryRunner:
             return replace(found, untraced=f"its result has more than {self._max_rows} rows")
         try:
             tracing = traced(query)
+            if not found.rows:
+                return replace(found, nodes=(), edges=())
             again = self._answered(tracing.text, parameters)
         except Untraceable as error:
             return replace(found, untraced=error.reason)

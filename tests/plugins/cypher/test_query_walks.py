@@ -17,6 +17,7 @@ from graphkit.records.models import Answer, GraphQuery, Question
 from graphkit.records.structs import AnswerStruct, QuestionStruct, struct_of
 from graphkit.report.question import detail
 from tests.helpers.cli import inside
+from tests.helpers.datasets import read_jsonl
 
 ARTIFACTS = {
     "web:cart.ts": "File",
@@ -74,6 +75,14 @@ TABLE = {
         (0.0, 0.0, 0.0, 0.0),
     ),
 }
+#: What mends them: k2 is right, k6 and k7 aren't run.
+CAUSES = {
+    "k1": "CALLS was asked the other way round; turned, the result is right",
+    "k3": "'api:orders.py' was asked; with 'api:users.py', the walk is gold's",
+    "k4": "CALLS was asked without a direction; with one, the result is right",
+    "k5": "No node has the label Module; with File, the result is right",
+    "k7": "It was refused: it would write (DETACH)",
+}
 MEASURES = ("Executable", "ResultAccuracy", "PSJS", "EdgeRecall")
 
 
@@ -122,10 +131,34 @@ def test_table_from_record_to_why(asked: Path, tmp_path: Path) -> None:
             one: values for one, (_, _, values) in TABLE.items()
         }
     run = out / "runs" / "r.jsonl"
+    causes = {row["question_id"]: row["compared_result"].get("cause") for row in read_jsonl(run)}
+    assert causes.pop("k6").startswith("It isn't valid Cypher: ")
+    assert causes.pop("k2") is None
+    assert causes == CAUSES
     for where in (("r",), (run,)):
         assert "its query did not run: `refused: it would write" in ask("why", *where, "k7")
-        assert "the result of its query is not that of gold" in ask("why", *where, "k4")
-        assert "though its result is that of gold" in ask("why", *where, "k3")
+        for name in ("k1", "k4", "k5"):
+            assert f"wrote a wrong query: {CAUSES[name]}" in ask("why", *where, name)
+        luck = f"wrote a wrong query, though its result is that of gold: {CAUSES['k3']}"
+        assert luck in ask("why", *where, "k3")
+        assert "query" not in ask("why", *where, "k2")
+        told = json.loads(ask("why", *where, "k3", "--json"))
+        assert any(luck in str(one) for one in told.values())
+    questions = {row["id"]: Question.model_validate(row) for row in read_jsonl(out / "questions.jsonl")}
+    for row in read_jsonl(run):
+        given = struct_of(QuestionStruct, questions[row["question_id"]])
+        shown = detail(Case(given, struct_of(AnswerStruct, Answer.model_validate(row))), [])[0]["queries"]
+        if row["question_id"] != "k6":
+            assert shown["cause"] == CAUSES.get(row["question_id"])
+    counts = json.loads(made)["runs"]["r"]["causes"]
+    assert counts == {
+        "direction turned": 1,
+        "literal replaced": 1,
+        "direction added": 1,
+        "label replaced": 1,
+        "not valid Cypher": 1,
+        "refused": 1,
+    }
     assert "right answers by a wrong path: r k3" in ask("evaluate", out, "--no-store")
     # Nothing of a record or a question is lost, and a second walk of the result gives the same files.
     again = tmp_path / "again"
