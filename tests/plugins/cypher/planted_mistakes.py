@@ -172,7 +172,7 @@ def _limit(chance: random.Random, spec: Spec, ids: list[str]) -> Spec | None:
 
 
 def _fewer_hops(chance: random.Random, spec: Spec, ids: list[str]) -> Spec | None:
-    if len(spec.hops) == 1:
+    if len(spec.hops) == 1 or spec.least is not None:  # the condition would move to another node: a second mistake
         return None
     hops = spec.hops[:-1] if spec.shown < len(spec.hops) else spec.hops[:-2] + spec.hops[-1:]
     return replace(spec, hops=hops, shown=min(spec.shown, len(hops)))

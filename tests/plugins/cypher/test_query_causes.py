@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.database.store import Store
 from graphkit.plugins.cypher.cypher_text import parsed
 from graphkit.plugins.cypher.dataset_graph import kept_graph
 from graphkit.plugins.cypher.graph_names import GraphNames, nearest
@@ -14,6 +15,10 @@ from graphkit.plugins.cypher.query_causes import QueryDiagnosis, diagnosed, norm
 from graphkit.plugins.cypher.query_runs import QueryRunner, query_runner
 from graphkit.plugins.cypher.query_walks import GoldFound, gold_found
 from graphkit.records.models import Question
+from tests.helpers import engines
+from tests.helpers.datasets import read_jsonl
+from tests.helpers.engines import Neo4jServer
+from tests.plugins.cypher.graphs import fill
 from tests.plugins.cypher.planted_mistakes import planted, write_graph
 
 SEED = 5
@@ -81,6 +86,22 @@ def test_200_planted_mistakes(runner: QueryRunner, ids: list[str]) -> None:
     right, wrong = count_named(runner, ids, 200)
     assert wrong == []
     assert right >= 180
+
+
+@pytest.mark.slow("400 edits, each planned for 100 ms")
+def test_planted_mistakes_on_neo4j(neo4j_server: Neo4jServer, tmp_path: Path) -> None:
+    """A server's graph gives the same causes: Neo4j's messages, order of rows and traces are its own."""
+    ids = write_graph(tmp_path / "dataset", SEED)
+    rows = read_jsonl(tmp_path / "dataset" / "edges.jsonl")
+    with Store.open(neo4j_server.settings) as store:
+        engines.empty(store)
+        fill(
+            store,
+            read_jsonl(tmp_path / "dataset" / "artifacts.jsonl"),
+            [(row["source"], row["relation"], row["target"]) for row in rows],
+        )
+    with query_runner(neo4j_server.settings, tmp_path) as runner:
+        assert count_named(runner, ids, 6) == (6, [])
 
 
 def test_the_sentence_says_what_was_asked_and_what_helps(runner: QueryRunner, ids: list[str]) -> None:
