@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import islice, product
 from typing import Any
 
+from graphkit.plugins.cypher.cypher_parser import tokens
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, ParsedQuery, cleaned, parsed
 from graphkit.plugins.cypher.graph_names import GraphNames
 from graphkit.plugins.cypher.outcomes import QueryOutcome
@@ -19,6 +21,7 @@ from graphkit.plugins.cypher.query_causes import (
     diagnosed_walk,
     walk_query,
 )
+from graphkit.plugins.cypher.query_edits import written
 from graphkit.plugins.cypher.query_runs import QueryRunner
 from graphkit.plugins.cypher.query_walks import FoundCause, GoldFound
 from graphkit.records.models import GoldPath, GraphQuery, Question
@@ -54,7 +57,7 @@ class CauseFinder:
             return FoundCause(f"It was refused: {outcome.refused}", "refused")
         text = cleaned(query.cypher)[0]
         try:
-            read = parsed(text)
+            read = parsed(with_values(text, query.parameters))
         except CypherSyntaxError as error:
             reason = outcome.error or str(error)
             return None if outcome.executable else FoundCause(f"It isn't valid Cypher: {reason}", "not valid Cypher")
@@ -100,6 +103,33 @@ class CauseFinder:
 
     def _rows(self, text: str, parameters: Any) -> list[list[Any]]:
         return self._runner.store.query_readonly(text, parameters)[1]
+
+
+def with_values(text: str, parameters: Mapping[str, Any]) -> str:
+    r"""Return a query with the values of its parameters in their places, if they are texts, numbers or truth values.
+
+    An edit can then replace a value, and a sentence names it.
+
+    >>> with_values("MATCH (n {id: $id}) WHERE n.line > $`a b` RETURN n LIMIT $most", {"id": "it's", "a b": -1})
+    "MATCH (n {id: 'it\\'s'}) WHERE n.line >  -1 RETURN n LIMIT $most"
+    """
+    found, end = [], 0
+    for token in tokens(text):
+        name = token.text[1:].strip("`").replace("``", "`")
+        if token.kind == "parameter" and (value := _literal(parameters.get(name))) is not None:
+            found += [text[end : token.start], value]
+            end = token.end
+    return "".join([*found, text[end:]])
+
+
+def _literal(value: Any) -> str | None:
+    if isinstance(value, str):
+        return written(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float) and math.isfinite(value):
+        return str(value) if value >= 0 else f" {value}"  # two minus signs would be a relationship
+    return None
 
 
 def _keys(query: ParsedQuery) -> list[str]:

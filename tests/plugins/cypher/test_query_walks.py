@@ -94,10 +94,8 @@ def write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
 
-@pytest.fixture
-def asked(tmp_path: Path) -> Path:
-    """A dataset of the table, with its run."""
-    folder = tmp_path / "asked"
+def write_table(folder: Path) -> Path:
+    """Write the dataset of the table, with its run."""
     write(
         folder / "artifacts.jsonl",
         [{"id": one, "repo": one.split(":")[0], "kind": ARTIFACTS[one]} for one in ARTIFACTS],
@@ -109,6 +107,12 @@ def asked(tmp_path: Path) -> Path:
     run = [{"run": "r", "question_id": one, "answer": "x", "queries": [{"cypher": TABLE[one][1]}]} for one in TABLE]
     write(folder / "runs" / "r.jsonl", run)
     return folder
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """A dataset of the table."""
+    return write_table(tmp_path / "asked")
 
 
 @pytest.mark.slow("it starts databases")

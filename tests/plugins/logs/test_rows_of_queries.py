@@ -165,3 +165,49 @@ def test_element_ids(log: Log, data: Path) -> None:
     assert ONLY_ELEMENT_IDS in found.records[0]["doubts"]
     found = made(data, log, rows, ids=dict(zip(ELEMENTS, (A, B), strict=True)))
     assert (ids(found), walked(found)) == ([A, B], [(A, "CALLS", B)])
+
+
+@in_each
+def test_the_query_is_kept(log: Log, data: Path) -> None:
+    """The record holds the query as it stands in the log, with its rows; one without rows found nothing."""
+    query = "```cypher\nMATCH (f {id: 'it''s'})-[r]->(g) RETURN f, r, g\n```"
+    rows: list[Row] = [{"f": {"id": A}, "n": 3}, {"f": {"id": B}, "n": None}]
+    (record,) = made(data, log, rows, query).records
+    assert record["queries"] == [{"cypher": query, "rows": rows}]
+
+
+def test_queries_of_a_conversation(data: Path) -> None:
+    """Each call of a tool for Cypher is a query, in order: with its parameters, and with the database's message where
+    it failed; another tool's query is none.
+    """
+    calls = [
+        ("run_cypher", {"query": "MATCH (n) WHERE n.id = $id RETURN n.id", "params": {"id": A}}),
+        ("search", {"query": "cart"}),
+        ("read_neo4j_cypher", {"query": "MATCH (n RETURN n"}),
+    ]
+    said: list[Row] = [{"role": "user", "content": "Who?"}]
+    for number, (name, given) in enumerate(calls):
+        call = {"id": str(number), "function": {"name": name, "arguments": json.dumps(given)}}
+        said.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        result: Row = {"role": "tool", "tool_call_id": str(number), "content": json.dumps([{"n.id": A}])}
+        said.append(result if number != 2 else {**result, "content": "Invalid input 'RETURN'", "status": "error"})
+    path = write_jsonl(data.parent / "log.jsonl", [{"question_id": "q1", "messages": said}])
+    (record,) = import_log(path, "auto", data).records
+    first, second = record["queries"]
+    assert first == {"cypher": calls[0][1]["query"], "parameters": {"id": A}, "rows": [{"n.id": A}]}
+    assert second == {"cypher": "MATCH (n RETURN n", "error": "Invalid input 'RETURN'"}
+
+
+def test_a_refused_query_of_neo4j_graphrag(data: Path) -> None:
+    """A search whose query the database refused keeps the query beside the error."""
+    row = {"question_id": "q1", "result": {"items": [], "metadata": {"cypher": "MATCH (n", "error": "Invalid input"}}}
+    (record,) = import_log(write_jsonl(data.parent / "log.jsonl", [row]), "auto", data).records
+    assert record["queries"] == [{"cypher": "MATCH (n", "rows": [], "error": "Invalid input"}]
+
+
+def test_a_chain_that_asks_again(data: Path) -> None:
+    """Of a chain's two queries each has the rows that followed it; without rows they weren't logged."""
+    steps = [{"query": "MATCH (n"}, {"query": MATCH}, {"context": [{"f": A}]}]
+    row = {"question_id": "q1", "result": {"query": "Who?", "result": "a", "intermediate_steps": steps}}
+    (record,) = import_log(write_jsonl(data.parent / "log.jsonl", [row]), "auto", data).records
+    assert record["queries"] == [{"cypher": "MATCH (n"}, {"cypher": MATCH, "rows": [{"f": A}]}]

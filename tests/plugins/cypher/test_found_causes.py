@@ -1,0 +1,156 @@
+"""The cause of a record's query: with parameters, beside several gold queries, and beside gold paths without a query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.plugins.cypher.dataset_graph import kept_graph
+from graphkit.plugins.cypher.found_causes import CauseFinder
+from graphkit.plugins.cypher.outcomes import QueryOutcome
+from graphkit.plugins.cypher.query_runs import QueryRunner, query_runner
+from graphkit.plugins.cypher.query_walks import FoundCause, gold_found, with_walk
+from graphkit.records.models import Answer, Question
+from tests.helpers.cli import inside
+from tests.helpers.datasets import read_jsonl
+from tests.plugins.cypher.test_query_walks import TABLE, write_table
+
+CART, LOGIN, ORDERS, USERS = "web:cart.ts", "web:login.ts", "api:orders.py", "api:users.py"
+WRITTEN, READ = "db:orders.sql", "db:users.sql"
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QueryRunner]:
+    """Queries over the graph of the table: carts call orders, logins users; orders write one table and read the other,
+    which users read.
+    """
+    folder = tmp_path_factory.mktemp("table")
+    with kept_graph(write_table(folder / "data"), folder / "home") as graph, query_runner(graph) as found:
+        yield found
+
+
+def cause(runner: QueryRunner, query: str, parameters: dict[str, Any] | None = None, **gold: Any) -> FoundCause | None:
+    """Return the cause that a record of one query gets."""
+    question = Question.model_validate({"id": "q", "question": "?", **gold})
+    logged = {"run": "r", "question_id": "q", "queries": [{"cypher": query, "parameters": parameters or {}}]}
+    answer = Answer.model_validate(logged)
+    made = with_walk(answer, question, gold_found(question, runner), runner, CauseFinder(runner)).compared_result
+    assert made is not None
+    assert (made.cause is None) is (made.cause_kind is None)
+    return None if made.cause is None else FoundCause(made.cause, str(made.cause_kind))
+
+
+def test_a_query_with_parameters(runner: QueryRunner) -> None:
+    """Edits run with its parameters; a parameter's value is named and replaced like a literal."""
+    gold = f"MATCH (:File {{id: '{CART}'}})-[:CALLS]->(b:File) RETURN b.id"
+    turned = "MATCH (:File {id: $id})<-[:CALLS]-(b:File) RETURN b.id"
+    found = cause(runner, turned, {"id": CART}, gold_cypher=gold)
+    assert found == FoundCause("CALLS was asked the other way round; turned, the result is right", "direction turned")
+    for other in ("(a:File {id: $`an id`})-[:CALLS]->(b:File)", "(a:File)-[:CALLS]->(b:File) WHERE a.id = $`an id`"):
+        found = cause(runner, f"MATCH {other} RETURN b.id", {"an id": LOGIN}, gold_cypher=gold)
+        assert found == FoundCause(f"'{LOGIN}' was asked; with '{CART}', the result is right", "literal replaced")
+    # A list stays a parameter.
+    several = "MATCH (a:File)<-[:CALLS]-(b:File) WHERE a.id IN $ids RETURN b.id"
+    wanted = f"MATCH (a:File)-[:CALLS]->(b:File) WHERE a.id IN ['{CART}', '{LOGIN}'] RETURN b.id"
+    found = cause(runner, several, {"ids": [CART, LOGIN]}, gold_cypher=wanted)
+    assert found is not None
+    assert found.kind == "direction turned"
+
+
+def test_several_gold_queries(runner: QueryRunner) -> None:
+    """The cause is what leads to any of them: not to the first, which is far, but to the second."""
+    gold = [
+        f"MATCH (:File {{id: '{LOGIN}'}})-[:CALLS]->(:File)-[:READS]->(t:Table) RETURN t.id, t.repo",
+        "MATCH (:File)-[:WRITES]->(t:Table) RETURN t.id",
+    ]
+    found = cause(runner, "MATCH (:File)-[:WRITE]->(t:Table) RETURN t.id", gold_cypher=gold)
+    assert found == FoundCause("No edge has the relation WRITE; with WRITES, the result is right", "relation replaced")
+
+
+def test_gold_paths_without_a_query(runner: QueryRunner) -> None:
+    """By hand: the path is cart CALLS orders WRITES its table.
+
+    The query asks CALLS backwards and walks nothing; turned, it walks both edges. A query for the callers of orders
+    alone walks one of them; with the hop that lacks, both. One that walks both has no cause.
+    """
+    steps = [[CART, "CALLS", ORDERS], [ORDERS, "WRITES", WRITTEN]]
+    wrong = f"MATCH (:File {{id: '{CART}'}})<-[:CALLS]-(:File)-[:WRITES]->(t) RETURN t.id"
+    found = cause(runner, wrong, paths=[{"steps": steps}])
+    assert found == FoundCause("CALLS was asked the other way round; turned, the walk is gold's", "direction turned")
+    short = f"MATCH (:File {{id: '{CART}'}})-[:CALLS]->(f) RETURN f.id"
+    found = cause(runner, short, paths=[{"steps": steps}])
+    assert found == FoundCause("A hop by WRITES is missing; with it, the walk is gold's", "hop added")
+    assert cause(runner, wrong.replace("<-", "-").replace("]-(:", "]->(:"), paths=[{"steps": steps}]) is None
+
+
+def test_alternatives_of_gold_paths(runner: QueryRunner) -> None:
+    """Of two paths of a group either is enough, so the nearer one counts: logins, not carts."""
+    paths = [
+        {"group": "either", "steps": [[CART, "CALLS", ORDERS], [ORDERS, "WRITES", WRITTEN]]},
+        {"group": "either", "steps": [[LOGIN, "CALLS", USERS], [USERS, "READS", READ]]},
+    ]
+    found = cause(runner, f"MATCH (:File {{id: '{LOGIN}'}})-[:CALL]->(:File)-[:READS]->(t) RETURN t.id", paths=paths)
+    assert found == FoundCause("No edge has the relation CALL; with CALLS, the walk is gold's", "relation replaced")
+
+
+def test_no_gold_has_no_cause(runner: QueryRunner) -> None:
+    """Without gold nothing is wrong; with it, a query that doesn't run has its reason."""
+    assert cause(runner, "MATCH (n:File) RETURN n.nothing") is None
+    refused = cause(runner, "MATCH (n) SET n.id = 1 RETURN n", gold_cypher=TABLE["k1"][0])
+    assert refused is not None
+    assert (refused.kind, refused.text) == ("refused", "It was refused: it would write (SET)")
+    broken = cause(runner, "MATCH (n RETURN n", gold_cypher=TABLE["k1"][0])
+    assert broken is not None
+    assert broken.kind == "not valid Cypher"
+
+
+def test_a_search_is_kept(runner: QueryRunner) -> None:
+    """The same cause is found again without one more query."""
+    gold, wrong, _ = TABLE["k1"]
+    first = cause(runner, wrong, gold_cypher=gold)
+    asked: list[str] = []
+
+    class Counting(QueryRunner):
+        """Notes what it asks of the server."""
+
+        def _answered(self, text: str, parameters: Any) -> Any:
+            asked.append(text)
+            return super()._answered(text, parameters)
+
+    again = Counting(runner.store, runner._graph, kept=runner._kept)
+    assert cause(again, wrong, gold_cypher=gold) == first
+    assert asked == []
+    # A query whose rows alone are known is traced when its walk is asked for.
+    fresh = "MATCH (n:Table) RETURN n.id"
+    rows = again.run(fresh, rows_only=True)
+    assert (rows.nodes, rows.untraced) == (None, "only its rows were asked for")
+    assert again.run(fresh).nodes == (WRITTEN, READ)
+    assert [text == fresh for text in asked] == [True, False]
+    whole: QueryOutcome = again.run(fresh, rows_only=True)
+    assert (whole.nodes, len(asked)) == ((WRITTEN, READ), 2)
+
+
+@pytest.mark.slow("a database of its own")
+def test_time_for_causes(tmp_path: Path) -> None:
+    """``--causes 0`` looks for none; evaluate --cypher walks, scores and explains in one command."""
+    data, env = write_table(tmp_path / "data"), {"GRAPHKIT_HOME": str(tmp_path / "home")}
+    made = inside("cypher", data, "-o", tmp_path / "out", "--causes", 0, "--json", cwd=tmp_path, env=env, code=0).out
+    assert json.loads(made)["runs"]["r"]["causes"] == {}
+    assert all("cause" not in row["compared_result"] for row in read_jsonl(tmp_path / "out" / "runs" / "r.jsonl"))
+    words = ("evaluate", data, "--cypher", "dataset", "--no-store", "-m", "ResultAccuracy", "-m", "EdgeRecall")
+    results = tmp_path / "results.jsonl"
+    done = inside(*words, "-o", results, cwd=tmp_path, env=env, code=0)
+    assert "r: 5 of 7 records with a query that runs, 2 of 7 with the result of gold" in done.err
+    values = {row["question"]: row["value"] for row in read_jsonl(results) if row["measure"] == "ResultAccuracy"}
+    assert values == {name: row[2][1] for name, row in TABLE.items()}
+    # The input stays as it was: nothing of the walk is written into it.
+    assert all("compared_result" not in row for row in read_jsonl(data / "runs" / "r.jsonl"))
+    red = inside(*words, "--fail-under", "ResultAccuracy=0.8", cwd=tmp_path, env=env, code=1)
+    assert "ResultAccuracy" in red.out + red.err
+    log = tmp_path / "data" / "questions.jsonl"
+    done = inside("evaluate", log, "--cypher", "dataset", "--format", "langchain", cwd=tmp_path, env=env, code=2)
+    assert "--cypher reads runs, and no log of another tool" in done.err
