@@ -82,6 +82,7 @@ def hostile_dataset(folder: Path) -> Path:
                 "paths": [{"id": text, "steps": [[source, text, target], [target, text, f"{target}2"]]}],
                 "relevant": {source: 1, f"{text} lost": 2},
                 "expected_tool_calls": [{"name": text, "arguments": {text: text}}],
+                "gold_cypher": text,
             }
         )
         answers.append(
@@ -95,6 +96,8 @@ def hostile_dataset(folder: Path) -> Path:
                 ],
                 "answer": text,
                 "tool_calls": [{"name": text, "arguments": {text: [text]}, "result": text, "seen": [source, text]}],
+                "queries": [{"cypher": text, "parameters": {text: text}, "error": text}],
+                "compared_result": {"executable": False, "same": False, "reason": text, "cause": text},
                 **({"error": text} if number == 1 else {}),
             }
         )
