@@ -10,13 +10,13 @@ from typing import Any
 
 from graphkit.plugins.cypher.cypher_parser import tokens
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, ParsedQuery, cleaned, parsed
-from graphkit.plugins.cypher.graph_names import GraphNames
+from graphkit.plugins.cypher.names_of_graph import KnownNames
 from graphkit.plugins.cypher.outcomes import QueryOutcome
 from graphkit.plugins.cypher.query_causes import (
     MOST_SECONDS,
-    GoldWalk,
     QueryDiagnosis,
     WalkedEdge,
+    WantedWalk,
     diagnosed,
     diagnosed_walk,
     walk_query,
@@ -44,7 +44,7 @@ class CauseFinder:
     def __init__(self, runner: QueryRunner, *, seconds: float = MOST_SECONDS) -> None:
         self._runner = runner
         self._seconds = seconds
-        self._names = GraphNames(self._rows)
+        self._names = KnownNames(self._rows)
         self._nodes: dict[str, dict[str, Any]] = {}
 
     def __call__(
@@ -75,7 +75,7 @@ class CauseFinder:
             return None
         return diagnosed_walk(read, outcome, walks, run, self._names, most_seconds=self._seconds)
 
-    def _walks(self, question: Question, keys: Iterable[str]) -> list[GoldWalk]:
+    def _walks(self, question: Question, keys: Iterable[str]) -> list[WantedWalk]:
         """Return the edges of each choice among the question's alternatives."""
         groups: dict[str, list[GoldPath]] = {}
         for place, path in enumerate(question.paths):
@@ -90,7 +90,7 @@ class CauseFinder:
             }
             if steps:
                 known = {end: self._known(end, keys) for edge in steps for end in (edge[0], edge[2])}
-                walks.append(GoldWalk(walk_query([*steps], known), frozenset(steps)))
+                walks.append(WantedWalk(walk_query([*steps], known), frozenset(steps)))
         return walks
 
     def _known(self, node: str, keys: Iterable[str]) -> dict[str, Any]:

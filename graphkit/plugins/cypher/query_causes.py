@@ -18,7 +18,7 @@ from typing import Protocol
 
 from graphkit.plugins.cypher.cypher_parser import quoted, tokens
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, NodePattern, ParsedQuery, parsed
-from graphkit.plugins.cypher.graph_names import GraphNames, nearest
+from graphkit.plugins.cypher.names_of_graph import KnownNames, nearest
 from graphkit.plugins.cypher.outcomes import QueryOutcome
 from graphkit.plugins.cypher.query_edits import KINDS, Edit, edits, written
 from graphkit.plugins.cypher.query_walks import GoldFound
@@ -41,7 +41,7 @@ WalkedEdge = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class GoldWalk:
+class WantedWalk:
     """The edges of gold paths that are enough together, and a query that binds them: see :func:`walk_query`."""
 
     query: ParsedQuery
@@ -148,7 +148,7 @@ def diagnosed(
     outcome: QueryOutcome,
     gold: GoldFound,
     run: RunsEdited,
-    names: GraphNames,
+    names: KnownNames,
     *,
     most_runs: int = MOST_RUNS,
     most_seconds: float = MOST_SECONDS,
@@ -187,15 +187,15 @@ def diagnosed(
         return _Reached("the result is right, by another walk than gold's", (1,))
 
     own = [parsed(one.text) for one in gold.queries]
-    return _Search(query, own, reached, names, most_runs, most_seconds).diagnosis()
+    return _CauseSearch(query, own, reached, names, most_runs, most_seconds).diagnosis()
 
 
 def diagnosed_walk(
     query: ParsedQuery,
     outcome: QueryOutcome,
-    golds: Sequence[GoldWalk],
+    golds: Sequence[WantedWalk],
     run: RunsEdited,
-    names: GraphNames,
+    names: KnownNames,
     *,
     most_runs: int = MOST_RUNS,
     most_seconds: float = MOST_SECONDS,
@@ -205,7 +205,7 @@ def diagnosed_walk(
     The parameters are those of :func:`diagnosed`. An edit that doesn't raise the F1 of edges doesn't help.
     """
 
-    def agreement(found: QueryOutcome, gold: GoldWalk) -> tuple[float, int, int]:
+    def agreement(found: QueryOutcome, gold: WantedWalk) -> tuple[float, int, int]:
         walked = {*(found.edges or ())}
         hits = len(walked & gold.edges)
         return 2 * hits / ((len(walked) + len(gold.edges)) or 1), hits, len(gold.edges)
@@ -233,7 +233,7 @@ def diagnosed_walk(
         return _Reached(text, (-hits / edges, -score), complete=hits == edges)
 
     own = [gold.query for gold in golds]
-    return _Search(query, own, reached, names, most_runs, most_seconds).diagnosis()
+    return _CauseSearch(query, own, reached, names, most_runs, most_seconds).diagnosis()
 
 
 def walk_query(steps: Sequence[WalkedEdge], nodes: Mapping[str, Mapping[str, object]]) -> ParsedQuery:
@@ -252,7 +252,7 @@ def walk_query(steps: Sequence[WalkedEdge], nodes: Mapping[str, Mapping[str, obj
     return parsed(f"MATCH {', '.join(paths)} RETURN {letters[steps[-1][2]]}.id")
 
 
-def unknown_names(query: ParsedQuery, names: GraphNames) -> Iterator[UnknownName]:
+def unknown_names(query: ParsedQuery, names: KnownNames) -> Iterator[UnknownName]:
     """Yield the labels, relations and properties that a query asks for and the graph lacks, then such nodes, each once.
 
     A node is lacking if none has the values of the properties that its pattern states.
@@ -288,7 +288,7 @@ def _node_text(part: NodePattern) -> str:
     return f"{{{', '.join(texts)}}}"
 
 
-def _nearest_node(values: Mapping[str, object], names: GraphNames) -> str | None:
+def _nearest_node(values: Mapping[str, object], names: KnownNames) -> str | None:
     """Return the value nearest to a stated one that a node has with the others, else any that it has."""
     near: list[tuple[float, str]] = []
     for name, value in values.items():
@@ -329,7 +329,7 @@ def _overlap(one: Edit, other: Edit) -> bool:
     )
 
 
-class _Search:
+class _CauseSearch:
     """The experiments with one query."""
 
     def __init__(
@@ -337,7 +337,7 @@ class _Search:
         query: ParsedQuery,
         golds: Sequence[ParsedQuery],
         reached: Callable[[str], _Reached | None],
-        names: GraphNames,
+        names: KnownNames,
         most_runs: int,
         most_seconds: float,
     ) -> None:

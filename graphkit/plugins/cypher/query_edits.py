@@ -27,7 +27,7 @@ from graphkit.plugins.cypher.cypher_text import (
     Span,
     all_clauses,
 )
-from graphkit.plugins.cypher.graph_names import GraphNames, nearest
+from graphkit.plugins.cypher.names_of_graph import KnownNames, nearest
 
 #: The kinds of edits, in the order in which they are preferred.
 Kind = Literal["turned", "replaced", "added", "removed"]
@@ -84,7 +84,7 @@ class Edit:
     by_gold: bool = True
 
 
-def edits(query: ParsedQuery, golds: Sequence[ParsedQuery], names: GraphNames) -> list[Edit]:
+def edits(query: ParsedQuery, golds: Sequence[ParsedQuery], names: KnownNames) -> list[Edit]:
     """Return the single edits of a query that may make it equal to a gold one, each once, those by gold first."""
     found: dict[tuple[Change, ...], Edit] = {}
     for gold in golds:
@@ -97,7 +97,7 @@ def edits(query: ParsedQuery, golds: Sequence[ParsedQuery], names: GraphNames) -
 class _Edits:
     """The edits of one query beside one gold query."""
 
-    def __init__(self, query: ParsedQuery, gold: ParsedQuery, names: GraphNames) -> None:
+    def __init__(self, query: ParsedQuery, gold: ParsedQuery, names: KnownNames) -> None:
         self.query = query
         self.gold = gold
         self.names = names

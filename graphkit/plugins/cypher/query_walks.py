@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, ParsedQuery, cleaned, parsed
 from graphkit.plugins.cypher.outcomes import QueryOutcome
-from graphkit.plugins.cypher.results import same_result
+from graphkit.plugins.cypher.same_results import same_result
 from graphkit.records.models import Answer, ComparedResult, GoldPath, GraphQuery, Question, Step, TraversalStep
 from graphkit.records.words import counted
 

@@ -1,4 +1,4 @@
-"""The cause of a record's query: with parameters, beside several gold queries, and beside gold paths without a query."""
+"""The cause of a query of a record: with parameters, beside several gold queries, and beside gold paths alone."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from graphkit.database.store import Store
 from graphkit.plugins.cypher.cypher_text import parsed
 from graphkit.plugins.cypher.dataset_graph import kept_graph
-from graphkit.plugins.cypher.graph_names import GraphNames, nearest
+from graphkit.plugins.cypher.names_of_graph import KnownNames, nearest
 from graphkit.plugins.cypher.query_causes import QueryDiagnosis, diagnosed, normal_form
 from graphkit.plugins.cypher.query_runs import QueryRunner, query_runner
 from graphkit.plugins.cypher.query_walks import GoldFound, gold_found
@@ -39,9 +39,9 @@ def runner(tmp_path_factory: pytest.TempPathFactory, ids: list[str]) -> Iterator
         yield found
 
 
-def names_of(runner: QueryRunner) -> GraphNames:
+def names_of(runner: QueryRunner) -> KnownNames:
     """The names of the graph that a runner reads."""
-    return GraphNames(lambda text, given: runner.store.query_readonly(text, given)[1])
+    return KnownNames(lambda text, given: runner.store.query_readonly(text, given)[1])
 
 
 def gold_of(runner: QueryRunner, *golds: str) -> GoldFound:

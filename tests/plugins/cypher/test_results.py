@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies
 
-from graphkit.plugins.cypher.results import same_result
+from graphkit.plugins.cypher.same_results import same_result
 from tests.helpers.properties import examples
 
 Table = list[list[Any]]

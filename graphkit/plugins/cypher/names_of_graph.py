@@ -23,7 +23,7 @@ _VALUES = "MATCH (n) WHERE n.{name} IS NOT NULL RETURN DISTINCT n.{name} AS valu
 
 
 @dataclass(slots=True)
-class GraphNames:
+class KnownNames:
     """The names of a graph, read when they are first asked for.
 
     Parameters
