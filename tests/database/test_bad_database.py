@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.database import access, driver
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
+from graphkit.errors import DatabaseError
 from graphkit.plugins.embedded.place import Layout
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, Process, inside, tiny
@@ -111,6 +114,20 @@ def test_read_only_account(graph: Graph, tmp_path: Path) -> None:
     assert graph.content() == before
     done = inside("failures", "r", "--kind", "missed-edges", "--json", cwd=tmp_path, env=env, code=0)
     assert [row["question"] for row in done.objects()] == ["q1"]
+
+
+def test_a_server_that_cannot_refuse_writes(graph: Graph) -> None:
+    """ArcadeDB by its address has one account, whose read sessions write: queries of others don't run there at all."""
+    password = json.loads(Layout(Path(graph.env["GRAPHKIT_HOME"])).credentials.read_text())["root"]
+    settings = Settings(graph.store.uri, "root", password, graph.store.database)
+    before = graph.content()
+    with Store.open(settings, read_only=True) as store:
+        for text in ("CREATE (:Sneaked)", "MATCH (n) RETURN n"):
+            with pytest.raises(DatabaseError, match="can't refuse writes"):
+                store.query_readonly(text)
+            with pytest.raises(DatabaseError, match="can't refuse writes"):
+                store.query_within(text, {}, 10, lambda _: None)
+    assert graph.content() == before
 
 
 @pytest.mark.parametrize("uri", ["http://127.0.0.1:7474", "localhost:7687", "bolt://", "bolt://h:port"])

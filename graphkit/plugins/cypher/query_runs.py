@@ -309,6 +309,11 @@ def query_runner(
         folder = (home or Settings.resolve().data) / "graphs"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         store, own = Store.open(replace(graph, timeout=timeout), read_only=True), None
+        try:
+            store.query_within("RETURN 1", {}, 1, lambda _: None)  # else each query would fail for the server's sake
+        except BaseException:
+            store.close()
+            raise
         kept = KeptOutcomes(folder / "outcomes.sqlite")
     runner = QueryRunner(
         store, own, kept=kept, timeout=timeout, max_rows=max_rows, id_property=id_property, procedures=procedures

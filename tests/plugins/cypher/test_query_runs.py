@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.database.settings import Settings
 from graphkit.database.store import Store
+from graphkit.errors import DatabaseError
 from graphkit.plugins.cypher.dataset_graph import DatasetGraph, kept_graph
 from graphkit.plugins.cypher.kept_outcomes import KeptOutcomes
 from graphkit.plugins.cypher.query_runs import QueryRunner, query_runner
 from graphkit.plugins.embedded import client
 from tests.helpers import engines
+from tests.helpers.cli import inside, write_lines
 from tests.helpers.engines import Neo4jServer
 from tests.plugins.cypher.worlds import ARTIFACTS, EDGES, world
 
@@ -208,3 +211,21 @@ def test_stacks_are_told_apart(tmp_path: Path) -> None:
         assert store.read(cart) == [{"stack": "after", "commit": "c1"}, {"stack": "before", "commit": "old"}]
         assert store.read("MATCH (a)-[r]->(b) WHERE a.stack <> b.stack RETURN count(r) AS n") == [{"n": 0}]
         assert store.read("MATCH ()-[r]->() RETURN count(r) AS n") == [{"n": 4}]
+
+
+def test_a_server_that_cannot_refuse_writes(graph: DatasetGraph, tmp_path: Path) -> None:
+    """ArcadeDB by its address lets a read session write, so the whole command is refused, not each query."""
+    endpoint = graph.serve()
+    try:
+        settings = Settings(endpoint.uri, endpoint.user, endpoint.password, data=tmp_path)
+        with pytest.raises(DatabaseError, match="can't refuse writes"), query_runner(settings, tmp_path):
+            pass
+        account = {"NEO4J_URI": endpoint.uri, "NEO4J_USERNAME": endpoint.user, "NEO4J_PASSWORD": endpoint.password}
+        data = world(tmp_path / "data")
+        write_lines(data / "runs" / "r.jsonl", [{"run": "r", "question_id": "q1", "answer": "x"}])
+        words = ("cypher", data, "--graph", endpoint.uri, "-o", tmp_path / "out")
+        done = inside(*words, cwd=tmp_path, env=account, code=3)
+        assert "can't refuse writes" in done.err
+        assert not (tmp_path / "out").exists()
+    finally:
+        endpoint.release()

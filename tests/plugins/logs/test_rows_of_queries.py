@@ -180,7 +180,7 @@ def test_queries_of_a_conversation(data: Path) -> None:
     """Each call of a tool for Cypher is a query, in order: with its parameters, and with the database's message where
     it failed; another tool's query is none.
     """
-    calls = [
+    calls: list[tuple[str, Row]] = [
         ("run_cypher", {"query": "MATCH (n) WHERE n.id = $id RETURN n.id", "params": {"id": A}}),
         ("search", {"query": "cart"}),
         ("read_neo4j_cypher", {"query": "MATCH (n RETURN n"}),
