@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, contained
 from graphkit.measures.missed import counted_paths
+from graphkit.measures.seeds import unlinked_paths
 from graphkit.measures.sided_case import sided
 from graphkit.records.ids import Places
 from graphkit.records.words import counted
@@ -59,12 +60,15 @@ class QuestionEdges:
         that don't count.
     left_out
         Why the question isn't counted: ``"failed"`` (without a record, too) or ``"unlogged"``; empty if it is counted.
+    unlinked
+        The boundaries that were missed since the question wasn't linked to the start of the path.
     """
 
     counts: tuple[EdgeCount, ...]
     beyond: tuple[RowKey, ...] = ()
     left_out: Literal["", "failed", "unlogged"] = ""
     absent: tuple[RowKey, ...] = ()
+    unlinked: tuple[RowKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,8 @@ class BrokenRow:
         Whether some run walked such an edge of gold that wasn't required of it.
     absent
         In how many of the counted questions the knowledge graph lacks the edge.
+    unlinked
+        In how many of them some run missed the boundary since it didn't link the question to the start of the path.
     """
 
     kind: Kind
@@ -95,6 +101,7 @@ class BrokenRow:
     unlogged: tuple[int, ...]
     beyond: bool = False
     absent: int = 0
+    unlinked: int = 0
 
     @property
     def name(self) -> str:
@@ -190,7 +197,10 @@ def question_edges(case: Case) -> QuestionEdges:
     found = {relation_key(edge) for edge in gold}
     found |= {boundary_key(edge, case.places) for edge in case.places.boundary(gold)}
     beyond = tuple(sorted(found - {(one.kind, one.names) for one in counts if one.walked}))
-    return QuestionEdges(counts, beyond, absent=absent)
+    paths_lost = [path.required - path.walked for path, _, _ in unlinked_paths(case)]
+    lost = {boundary_key(edge, case.places) for edges in paths_lost for edge in case.places.boundary(edges)}
+    lost &= {(one.kind, one.names) for one in counts if one.walked < one.required}
+    return QuestionEdges(counts, beyond, absent=absent, unlinked=tuple(sorted(lost)))
 
 
 def place_name(kind: Kind, names: tuple[str, ...]) -> str:
@@ -240,6 +250,7 @@ def broken_edges(
     sums: dict[RowKey, list[list[int]]] = {}
     beyond: set[RowKey] = set()
     absent: dict[RowKey, set[int]] = {}
+    unlinked: dict[RowKey, set[int]] = {}
     for number, run in enumerate(runs):
         for place, one in enumerate(run):
             if one is None:
@@ -247,6 +258,8 @@ def broken_edges(
             beyond.update(one.beyond)
             for key in one.absent if not one.left_out else ():
                 absent.setdefault(key, set()).add(place)
+            for key in one.unlinked:
+                unlinked.setdefault(key, set()).add(place)
             counted_as = _SUMS.index(one.left_out or "required")
             for kind, names, required, walked in one.counts:
                 row = sums.get((kind, names))
@@ -258,8 +271,8 @@ def broken_edges(
     rows: dict[Kind, list[BrokenRow]] = {"boundary": [], "relation": [], "edge": [], "node": []}
     for key, row in sums.items():
         required_of, walked_of, failed, unlogged = map(tuple, row)
-        also_walked, lacking = key in beyond, len(absent.get(key, ()))
-        found = BrokenRow(*key, required_of, walked_of, failed, unlogged, also_walked, lacking)
+        lacking, far = len(absent.get(key, ())), len(unlinked.get(key, ()))
+        found = BrokenRow(*key, required_of, walked_of, failed, unlogged, key in beyond, lacking, far)
         if found.lost or key[0] in ("boundary", "relation"):
             rows[key[0]].append(found)
     boundaries, relations, edges, nodes = (tuple(sorted(some, key=BrokenRow.sort_key)) for some in rows.values())
@@ -344,7 +357,8 @@ def absent_counts(questions: Iterable[QuestionEdges]) -> list[dict[str, Any]]:
 def weakest(broken: BrokenEdges, named: int = 3) -> str:
     """Return sentences on the boundaries and relations of which no required edge was walked; empty if there are none.
 
-    ``named`` is how many boundaries it names.
+    One names the boundaries that were missed since the question was not linked to the start of the path. ``named`` is
+    how many boundaries each names.
     """
     parts = []
     boundaries = [row for row in broken.boundaries if row.never]
@@ -353,6 +367,10 @@ def weakest(broken: BrokenEdges, named: int = 3) -> str:
         some = ", ".join(names[:named]) + (", …" if len(names) > named else "")
         every = counted(len(broken.boundaries), "boundary", "boundaries")
         parts.append(f"No required edge was walked across {len(names)} of {every} ({some}){_logged(boundaries)}.")
+    far = [f"{'→'.join(row.names)} in {counted(row.unlinked, 'question')}" for row in broken.boundaries if row.unlinked]
+    if far:
+        some = ", ".join(far[:named]) + (", …" if len(far) > named else "")
+        parts.append(f"Missed since the question was not linked to the start of the path: {some}.")
     relations = [row for row in broken.relations if row.never]
     if relations:
         names = ["untyped" if row.names == (NO_RELATION,) else row.name for row in relations]

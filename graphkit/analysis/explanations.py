@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -31,6 +31,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, Otherwise, walked_otherwise
 from graphkit.measures.missed import counted_paths
 from graphkit.measures.paths import first_divergences
+from graphkit.measures.seeds import NO_SEEDS, linked
 from graphkit.measures.sided_case import sided
 from graphkit.records.notebook_html import block
 from graphkit.records.scores import EXECUTION, RUBRIC_GRADE
@@ -94,7 +95,8 @@ class Explanation:
     invented
         The traversed edges that don't exist, each with why.
     unlinked
-        What the question was linked to instead of the start of a gold path, and how far that is from the path.
+        What the question was linked to instead of the start of a gold path, and how far that is from the path; where a
+        path broke, that the record doesn't log it.
     files
         The expected files that the record neither names nor retrieved.
     error
@@ -291,11 +293,18 @@ def _explanation(evidence: QuestionEvidence, query: str, count: int, room: int) 
         conflicts=cut([*map(_conflict, evidence.conflicts), *_mixed(evidence)]) if evidence.scored else (),
         violations=cut(sentence("access-violations", row) for row in evidence.violations),
         invented=cut(sentence(INVENTED, row) for row in evidence.invented),
-        unlinked=cut(sentence("not-linked", row) for row in evidence.unlinked) if evidence.scored else (),
+        unlinked=cut(_start(evidence, place)) if evidence.scored else (),
         files=cut(_missing_files(evidence)),
         error=None if error is None else _cut(error, 2 * room),
         query=query,
     )
+
+
+def _start(evidence: QuestionEvidence, place: _LostEdge) -> Iterator[str]:
+    """Yield what is to be said of the seeds: to what the question was linked instead, or that they aren't logged."""
+    yield from (sentence("not-linked", row) for row in evidence.unlinked)
+    if place.divergence is not None and linked(evidence.case) is None:
+        yield NO_SEEDS
 
 
 def _cause(evidence: QuestionEvidence, room: int = ROOM) -> Cause | None:

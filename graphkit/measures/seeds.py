@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import Any
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.missed import counted_paths
+from graphkit.measures.missed import CountedPath, counted_paths
 from graphkit.measures.sided_case import sided
 from graphkit.measures.unscored import Unscored
 from graphkit.records.ids import Places
@@ -87,16 +87,21 @@ def unlinked(case: Case, gold: Gold, source: str) -> Unlinked | None:
     return Unlinked(starts[0], tuple(ranks), namesakes(starts[0], ranks, case.places))
 
 
-def not_linked(case: Case) -> list[dict[str, Any]]:
-    """Return the gold paths that broke since the question wasn't linked to their starts, as the query ``not-linked``.
+def unlinked_paths(case: Case) -> Iterator[tuple[CountedPath, int, Unlinked]]:
+    """Yield the gold paths that broke since the question wasn't linked to their starts, with the first missed step.
 
-    A path whose first missed edge isn't in the knowledge graph broke for that.
+    A path whose first missed edge isn't in the knowledge graph broke for that. The case has its sides.
     """
-    case, found = sided(case), []
     for path in counted_paths(case, boundaries=False) if case.walk_logged else ():
         position, edge = next(iter(path.missed), (0, None))
-        if edge is None or edge in (case.absent or ()) or (why := unlinked(case, path.gold, edge[0])) is None:
-            continue
+        if edge is not None and edge not in (case.absent or ()) and (why := unlinked(case, path.gold, edge[0])):
+            yield path, position, why
+
+
+def not_linked(case: Case) -> list[dict[str, Any]]:
+    """Return the paths of :func:`unlinked_paths` as the query ``not-linked`` does."""
+    case, found = sided(case), []
+    for path, position, why in unlinked_paths(case):
         row = {"path": case.path_name(path.gold), "position": position, "start": why.start}
         row |= {"seed": next(iter(why.shown), None), "namesake": bool(why.namesakes), "seeds": len(why.seeds)}
         found.append(row)

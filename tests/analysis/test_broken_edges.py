@@ -202,6 +202,25 @@ def test_questions_that_are_not_scored_count_nowhere() -> None:
     assert (found.rows, found.needs, found.missed, weakest(found)) == ((), (((),),), (((),),), "")
 
 
+def test_a_boundary_says_where_the_question_was_not_linked() -> None:
+    """Of four questions that require a → b and b → c, two are linked to d alone; the others to the start, or unknown.
+
+    The first walks nothing, so both of its boundaries broke at the start; the second came to the end of the path, and
+    misses a → b alone. The third was linked rightly, and the fourth doesn't log it: they missed both for another
+    reason. An alternative that doesn't count, and a boundary that was walked, say nothing.
+    """
+    asked = [question([AB, BC])] * 4
+    far = [{"id": AD[2]}]
+    records: list[Answer | None] = [
+        *(answer([], seeds=far), answer([BC], seeds=far), answer([], seeds=[AB[0]]), answer([])),
+    ]
+    found = _counted(asked, records)
+    assert {row.name: row.unlinked for row in found.boundaries} == {"a → b": 2, "b → c": 1}
+    assert weakest(found).startswith("No required edge was walked across 1 of 2 boundaries (a→b). Missed since the ")
+    assert "not linked to the start of the path: a→b in 2 questions, b→c in 1 question." in weakest(found)
+    assert [row.unlinked for row in _counted(asked[:1], [answer([AB, BC], seeds=far)]).boundaries] == [0, 0]
+
+
 def test_an_edge_without_a_relation_has_a_row() -> None:
     """An edge within a repository crosses no boundary; one without a relation is counted as such, and fits any."""
     asked = [question([("a:1", None, "a:2")])]

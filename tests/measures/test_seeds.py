@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import graphkit
 from graphkit.analysis.causes import cause_of
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
@@ -15,6 +17,7 @@ from graphkit.measures.registry import parse_measure
 from graphkit.measures.seeds import NO_GOLD_SEED, NO_SEEDS, NOTHING_LINKED, not_linked
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.models import AccessRule
+from tests.helpers.datasets import write_jsonl
 from tests.records.samples import answer, question
 
 Fields = dict[str, Any]
@@ -127,6 +130,26 @@ def test_the_cause_names_a_namesake() -> None:
     assert stage_of(case).name == "not linked"
     unlogged = Case(question(**ONE), answer(traversal=[[D, B]], retrieved=[]))
     assert [cause_of(unlogged).kind, stage_of(unlogged).name] == ["not retrieved"] * 2  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("walk", "seeds", "expected"),
+    [
+        ([[D, B]], {}, (NO_SEEDS,)),
+        # It was linked to the start, or the walk is whole: nothing to say.
+        ([[D, B]], {"seeds": [A]}, ()),
+        ([[A, "R", C], [C, "R", D]], {}, ()),
+    ],
+)
+def test_why_says_that_seeds_are_not_logged(
+    tmp_path: Path, walk: list[list[str]], seeds: Fields, expected: tuple[str, ...]
+) -> None:
+    """Where a path broke, ``why`` says whether it is unknown what the question was linked to."""
+    write_jsonl(tmp_path / "questions.jsonl", [{"id": "q", "question": "?", **ONE}])
+    record = {"run": "r", "question_id": "q", "traversal": walk, **seeds}
+    found = graphkit.why(write_jsonl(tmp_path / "runs" / "r.jsonl", [record]), "q")
+    assert found.unlinked == expected
+    assert found.as_json().get("unlinked", ()) == expected
 
 
 def test_a_seed_is_seen() -> None:

@@ -46,10 +46,11 @@ def drawn(folder: Path, seed: int, count: int) -> World:
     """Write a dataset of so many questions, each with a record, that is drawn from a seed."""
     draw = random.Random(seed)
     edges = [[draw.choice(NODES), "R", draw.choice(NODES)] for _ in range(14)]
-    questions, answers = [], {}
+    questions: list[Row] = []
+    answers: dict[str, Row] = {}
     for number in range(count):
         lengths = draw.sample(range(1, 6), 3)
-        paths = [
+        paths: list[Row] = [
             {
                 "id": f"p{place}",
                 "group": draw.choice((None, "g")),
@@ -166,7 +167,7 @@ def test_failures_and_distances_are_as_counted(empty_store: Store, world: World)
     assert None in {row["seed"] for row in expected}
     known = nx.Graph((source, target) for source, _, target in world.edges)
     query = named_query("seed-distances")
-    told = empty_store.read(query.text, query.bind({"run": "r", "question": None, "limit": 10**6}))
+    told: list[Row] = empty_store.read(query.text, query.bind({"run": "r", "question": None, "limit": 10**6}))
     farthest = 0
     for row in told:
         [question] = [one for one in world.questions if one["id"] == row["question"]]

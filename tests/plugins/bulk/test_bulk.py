@@ -39,6 +39,12 @@ from tests.helpers.suites import one_fast
 SHA = "ab12" * 10
 OTHER = "cd34" * 10
 
+#: The seeds of the odd dataset's first run.
+SEEDS = (
+    "MATCH (a:Answer)-[s:SEEDED]->(n) WHERE a.run ENDS WITH 'one' "
+    "RETURN n.id AS id, s.rank AS rank, s.score AS score, s.mention AS mention ORDER BY rank"
+)
+
 
 def through_bolt(store: Store, dataset: Path, runs: list[Path]) -> Counter[str]:
     """Load a dataset and runs as usual into an empty database, and return all of it."""
@@ -64,7 +70,10 @@ def odd_dataset(folder: Path) -> list[Path]:
     }
     questions: list[dict[str, Any]] = [
         {"id": "q1", **texts, "paths": [{"steps": [edge, bare]}, {"steps": [bare]}], "stack": "s1"},
-        {"id": "q2", "question": "?", "relevant": {"api:a.py#f": 2.5, "x": -1}, "commits": {"api": SHA}},
+        {
+            **{"id": "q2", "question": "?", "relevant": {"api:a.py#f": 2.5, "x": -1}, "commits": {"api": SHA}},
+            "seeds": ["api:a.py#f", "unlisted:seed.py"],
+        },
         {"id": "q3", "question": "no gold", "expected_tool_calls": [{"name": "grep"}, {"name": "ls", "arguments": {}}]},
         # Two versions: the walk is at one of them, or says none.
         {
@@ -117,10 +126,19 @@ def odd_dataset(folder: Path) -> list[Path]:
         # Without a direction: gold has it the other way round.
         {"source": bare["target"], "target": bare["source"], "path": 2, "source_commit": "l1", "directed": False},
     ]
+    # One node twice, and one that nothing else names; linked to nothing isn't the same as not logged.
+    seeds: list[dict[str, Any]] = [
+        {"id": "linked:only.py", "score": 1, "mention": "é"},
+        {"id": "api:a.py#f", "mention": ""},
+        {"id": "linked:only.py", "score": 0.25},
+    ]
     answers: list[dict[str, Any]] = [
-        {"question_id": "q1", "answer": "yes", "retrieved": chunks, "traversal": walk, "tool_calls": calls},
+        {
+            **{"question_id": "q1", "answer": "yes", "retrieved": chunks, "traversal": walk, "tool_calls": calls},
+            "seeds": seeds,
+        },
         {"question_id": "q2", "retrieved": chunks[2:], "traversal": [], "citations": ["x"], "latency_ms": 3, "cost": 1},
-        {"question_id": "q3", "error": "down"},
+        {"question_id": "q3", "error": "down", "seeds": []},
         {"question_id": "q4", "traversal": walk},
     ]
     runs = [folder / "runs" / "one.jsonl", folder / "runs" / "two.jsonl"]
@@ -191,6 +209,9 @@ def test_bulk_load_writes_what_the_loaders_write(
         bare.write("MATCH (q:Question) WITH q LIMIT 1 CREATE (:Question {dataset: q.dataset, id: q.id})")
     with open_store(data=tmp_path / "new") as store:
         assert whole(store) == expected
+        assert [tuple(row.values()) for row in store.read(SEEDS)] == [
+            *(("linked:only.py", 1, 1.0, "é"), ("api:a.py#f", 2, None, ""), ("linked:only.py", 3, 0.25, None)),
+        ]
         assert not load_dataset(store, Dataset(dataset), Problems()).written.get("questions")
         again = [load_run(store, dataset.name, one.run, file) for one, file in zip(loaded.runs, runs, strict=True)]
         assert [(one.run, 0, one.written) for one in loaded.runs] == [(a.run, a.written, a.unchanged) for a in again]

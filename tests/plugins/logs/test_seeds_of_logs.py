@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,9 @@ from graphkit.plugins.logs.lightrag import LightragReader
 from graphkit.plugins.logs.llama_index import LlamaIndexReader
 from graphkit.plugins.logs.neo4j_graphrag import Neo4jGraphragReader
 from graphkit.readers.logged import Reader, ReadOptions
+from tests.helpers import ROOT
+from tests.helpers.cli import inside
+from tests.helpers.datasets import read_jsonl, write_jsonl
 
 Row = dict[str, Any]
 
@@ -74,3 +79,53 @@ def test_entities_of_lightrag(mode: str, expected: Any) -> None:
         "result": {"status": "success", "message": "", "data": data, "metadata": {"query_mode": mode}},
     }
     assert seeds(LightragReader(), log) == expected
+
+
+#: Mappings of logs that no reader knows, as docs/data.md states them.
+MAPPINGS = {
+    "HippoRAG": "--map 'seeds=reverse(sort_by(log.linked_node_scores, &[2]))[*].{mention: [0], id: [1], score: [2]}'",
+    "Think-on-Graph": "--map answer=results --map 'traversal={triples: reasoning_chains[]}' "
+    "--map 'seeds=values(topic_entity)'",
+}
+
+
+def mapped(name: str, folder: Path, log: Row) -> Row:
+    """Return the record of a log of one answer, imported by the command that the documentation states."""
+    options = MAPPINGS[name]
+    assert f"`{options}`" in (ROOT / "docs/data.md").read_text()
+    born, lies = ("Ann", "BORN_IN", "Ulm"), ("Bavaria", "CONTAINS", "Ulm")
+    steps = [dict(zip(("source", "relation", "target"), edge, strict=True)) for edge in (born, lies)]
+    write_jsonl(folder / "d" / "questions.jsonl", [{"id": "q", "question": "Where is Ann from?", "paths": [steps]}])
+    write_jsonl(folder / "d" / "artifacts.jsonl", [{"id": one} for one in ("Ann", "Ulm", "Bavaria", "Anna")])
+    write_jsonl(folder / "d" / "edges.jsonl", steps)
+    write_jsonl(folder / "log.jsonl", [{"question": "Where is Ann from?", **log}])
+    inside("import", "auto", "log.jsonl", "--dataset", "d", *shlex.split(options), "-o", "r.jsonl", cwd=folder, code=0)
+    [record] = read_jsonl(folder / "r.jsonl")
+    return record
+
+
+def test_linked_nodes_of_hipporag(tmp_path: Path) -> None:
+    """Its logs list [phrase of the question, node, score] in the order of the phrases; the best comes first."""
+    log = {
+        "named_entities": ["town", "ann"],
+        "linked_node_scores": [["town", "Ulm", 0.5], ["ann", "Anna", 0.75]],
+        "1-hop_graph_for_linked_nodes": [["Bavaria", 1.0, "inv"]],
+        "top_ranked_nodes": ["Ulm", "Anna"],
+        "nodes_in_retrieved_doc": [["Ulm"]],
+    }
+    assert mapped("HippoRAG", tmp_path, {"answer": "Bavaria", "log": log})["seeds"] == [
+        {"id": "Anna", "score": 0.75, "mention": "ann"},
+        {"id": "Ulm", "score": 0.5, "mention": "town"},
+    ]
+
+
+def test_topic_entities_of_think_on_graph(tmp_path: Path) -> None:
+    """Its chains are triples in walking order; the second goes against the graph, which gives the direction."""
+    chains = [[["Ann", "BORN_IN", "Ulm"], ["Ulm", "CONTAINS", "Bavaria"]]]
+    log = {"results": "{Bavaria}.", "reasoning_chains": chains, "topic_entity": {"m.01": "Ann"}}
+    found = mapped("Think-on-Graph", tmp_path, log)
+    assert (found["seeds"], found["answer"]) == ([{"id": "Ann"}], "{Bavaria}.")
+    assert [(one["source"], one["relation"], one["target"]) for one in found["traversal"]] == [
+        ("Ann", "BORN_IN", "Ulm"),
+        ("Bavaria", "CONTAINS", "Ulm"),
+    ]

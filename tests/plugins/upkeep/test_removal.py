@@ -14,6 +14,7 @@ from graphkit.graph.reservations import unfinished_loads
 from graphkit.plugins.judging.grading.grade_run import grade
 from graphkit.plugins.upkeep.removal import remove_dataset, remove_run
 from tests.helpers.cli import tiny
+from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.loading import RUN, contents
 from tests.helpers.suites import one_fast
 
@@ -21,10 +22,16 @@ pytestmark = pytest.mark.newest
 
 
 def test_a_run_is_removed(empty_store: Store, dataset: Path) -> None:
-    """Answers, traversals, chunks, scores and verdicts are deleted; the dataset and other runs stay."""
+    """Answers, seeds, traversals, chunks, scores and verdicts are deleted; the dataset and other runs stay.
+
+    A node that the run alone named, as a seed, goes with it.
+    """
     graphkit.evaluate(dataset / "runs" / "storefront-bm25.jsonl", dataset, store=empty_store)
     before = contents(empty_store)
+    first, *others = read_jsonl(dataset / "runs" / f"{RUN}.jsonl")
+    write_jsonl(dataset / "runs" / f"{RUN}.jsonl", [{**first, "seeds": ["api:linked.py"]}, *others])
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", dataset, store=empty_store)
+    assert len(empty_store.read("MATCH (:Answer)-[:SEEDED]->(n {id: 'api:linked.py'}) RETURN n.id AS id")) == 1
     grade(dataset / "runs" / f"{RUN}.jsonl", dataset, store=empty_store)
     assert contents(empty_store) != before
     remove_run(empty_store, RUN)

@@ -74,19 +74,12 @@ def fill(store: Store, dataset: Path, name: str, *measures: str) -> None:
 
 @pytest.fixture
 def called(dataset: Path) -> Path:
-    """The storefront dataset, whose run made a tool call for its first question."""
+    """The storefront dataset, whose run linked its first question to two nodes and made a tool call for it."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     first, *others = read_jsonl(file)
-    write_jsonl(
-        file,
-        [
-            {
-                **first,
-                "tool_calls": [{"name": "read", "seen": [read_jsonl(dataset / "edges-stack-1.jsonl")[0]["source"]]}],
-            },
-            *others,
-        ],
-    )
+    node = read_jsonl(dataset / "edges-stack-1.jsonl")[0]["source"]
+    told = {"tool_calls": [{"name": "read", "seen": [node]}], "seeds": [{"id": node, "score": 0.5}, "api:linked.py"]}
+    write_jsonl(file, [{**first, **told}, *others])
     return dataset
 
 

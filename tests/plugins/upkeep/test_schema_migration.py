@@ -16,6 +16,7 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.content import graph_content, in_older_form
+from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.score_nodes import gradings, held_values
 from graphkit.plugins.judging.verdict_nodes import judgings
@@ -23,7 +24,8 @@ from graphkit.plugins.sandbox.execution_nodes import executed
 from graphkit.plugins.upkeep.removal import remove_dataset
 from graphkit.plugins.upkeep.schema_migration import migrate
 from tests.helpers import ROOT, forked
-from tests.helpers.cli import Graph, inside
+from tests.helpers.cli import Graph, inside, tiny
+from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import EngineSettings
 from tests.helpers.loading import contents
 
@@ -112,6 +114,21 @@ def test_migration_keeps_what_was_given(empty_store: Store, shop: Path) -> None:
     assert apart
     assert all('"Score"' in one or '"SCORED"' in one for one in apart)
     assert given(empty_store) == before
+
+
+def test_migration_loads_seeds(empty_store: Store, tmp_path: Path) -> None:
+    """A run of a version without seeds has those of its file afterwards, as if it were loaded now."""
+    run = tiny(tmp_path / "shop")
+    [first, *others] = read_jsonl(run)
+    write_jsonl(run, [{**first, "seeds": ["api:linked.py", {"id": "api:linked.py", "score": 0.5}]}, *others])
+    graphkit.evaluate(run, store=empty_store)
+    expected = contents(empty_store)
+    former = run_digest(content_digest(run), ["q1", "q2"], "10")
+    empty_store.write("MATCH (r:Run) SET r.schema = '10', r.digest = $of, r.schema_digest = $of", {"of": former})
+    empty_store.write("MATCH (a:Answer)-[s:SEEDED]->() REMOVE a.seeds_logged DELETE s")
+    assert contents(empty_store) != expected
+    assert migrate(empty_store).runs == ["r"]
+    assert contents(empty_store) == expected
 
 
 #: The uniqueness of version 14 and before: of ids in the whole database, and of keys joined from several values.
