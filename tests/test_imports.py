@@ -472,6 +472,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
             ("report", run, f"--{kind}", str(beside)),
         ]
     asked["judging"] += [
+        ("report", RUNS[1], "--out", "judging.html", "--comparisons", "pairs.jsonl"),
         ("evaluate", RUNS[1], "--no-store", "--min-kappa", "0.5"),
         ("run", SHOP, "--condition", "training"),
     ]
@@ -532,6 +533,7 @@ def test_what_a_plugin_would_add_names_it(without: dict[str, list[Done]]) -> Non
         ("guide", "--browser-guide", without["guide"][-2]),
         ("guide", "--open", without["guide"][-1]),
         ("history", "--history", without["history"][-1]),
+        ("judging", "--comparisons", without["judging"][-3]),
         ("limits", "--max-calls", without["limits"][-2]),
     ):
         assert done.code == 2

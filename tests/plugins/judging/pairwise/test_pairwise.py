@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from graphkit.plugins.judging.judges.prompts import PAIR_PARTS, nonce_of, text_o
 from graphkit.plugins.judging.judges.verdict_request import ask, prompt_of
 from graphkit.plugins.judging.llm.requests import Block, Request, Turn
 from graphkit.shards import event_loop
+from tests.helpers import forked
 from tests.helpers.api import Api, Reply, served
 from tests.helpers.chat import CHAT, OWN, completion
 from tests.helpers.cli import Done, Graph, inside
@@ -197,6 +200,34 @@ def test_by_a_model(runs: list[Path]) -> None:
         done = inside(*options, cwd=folder, env=CHAT.env(api), code=1)
         assert "stopped at --max-cost" in done.err
         assert api.requests == []
+
+
+@pytest.mark.slow("a comparison is killed")
+def test_killed_between_verdicts(runs: list[Path]) -> None:
+    """After a kill at its third reply the same command asks for what has no reply yet, and none is lost.
+
+    Of q1 and q2 in both orders there are 4 comparisons, one at a time. The two replies before the kill were kept.
+    """
+    folder, killed = runs[0].parent.parent, threading.Event()
+    words = ("judge", "pairwise", *runs[:2], "-c", "directness", "--no-store", "--json", "--concurrency", 1)
+
+    def held(api: Api, body: dict[str, Any]) -> Reply:
+        """Reply twice, then not before the kill."""
+        if len(api.requests) == 3:
+            process.kill()
+            killed.set()
+        return by_number(api, body)
+
+    with served(held) as api:
+        process = forked.command(*words, *OWN.judge(api), cwd=folder, env=OWN.env(api))
+        assert process.wait() == -signal.SIGKILL
+        assert killed.is_set()
+        assert not [*folder.rglob("*.comparisons.jsonl")]
+        found = inside(*words, *OWN.judge(api), cwd=folder, env=OWN.env(api), code=0).object()
+        assert len(api.requests) == 3 + 2
+    [rate] = found["win_rates"]
+    assert (rate["win_rate"]["value"], rate["without"]) == (0.625, {})
+    assert not [one for one in folder.rglob("*") if "lock" in one.name or one.suffix == ".tmp"]
 
 
 def test_in_the_graph(runs: list[Path], any_graph: Graph) -> None:
