@@ -32,7 +32,8 @@ from graphkit.measures.registry import (
 from graphkit.measures.seeds import NO_SEEDS
 from graphkit.measures.tools import NO_CALLS
 from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
-from graphkit.plugins.abstention.decision_measures import ANSWERED, HAS_ANSWER, NONE_ABSENT
+from graphkit.plugins.abstention.decision_measures import ANSWERED, HAS_ANSWER, NO_CONFIDENCE, NONE_ABSENT
+from graphkit.plugins.cypher.query_measures import NO_QUERY, NOT_RUN
 from graphkit.plugins.overlap.answer_overlap import ExactMatch, RougeL, TokenF1
 from graphkit.plugins.overlap.span_measures import TEXTS_ALONE
 from tests.helpers import ROOT
@@ -144,15 +145,17 @@ def test_bounds_direction_and_thresholds_fit_together() -> None:
     """The lowest value is below the highest; both thresholds lie between, the severe one on the worse side."""
     with_target = 0
     for kind in OWN:
-        assert kind.lowest is not None
-        # Effort has no end, and F1 as published exceeds 1 for a line with several answers.
+        # A confidence is on a scale of the system's own; effort has no end, and F1 as published exceeds 1 for a line
+        # with several answers.
+        lowest = -math.inf if kind.lowest is None else kind.lowest
         highest = math.inf if kind.highest is None else kind.highest
+        assert (kind.lowest is None) == (kind.__name__ == "Confidence")
         assert (kind.highest is None) == (
-            kind.__name__ in ("StepsToGold", "AnswerF1", "InventedEdges", *LENGTHS, *STATED)
+            kind.__name__ in ("StepsToGold", "AnswerF1", "InventedEdges", "Confidence", *LENGTHS, *STATED)
         )
-        assert kind.lowest < highest
+        assert lowest < highest
         for bound in (kind.target, kind.severe):
-            assert bound is None or kind.lowest <= bound <= highest
+            assert bound is None or lowest <= bound <= highest
         if kind.target is not None and kind.severe is not None:
             assert (kind.severe < kind.target) == kind.higher_is_better, kind.__name__
             with_target += 1
@@ -243,7 +246,7 @@ def test_judged_measures_are_declared_and_not_computed() -> None:
             "ScaleGrade",
             *("ClaimPrecision", "ClaimRecall", "ClaimF1", "ContextUtilization", "NoiseSensitivity"),
             *("Fabrication", "SelfKnowledge", "CriteriaScore", "CriteriaMet"),
-            "PersonGrade",
+            *("Declined", "PersonGrade"),
         ],
     }
     assert {kind.__name__: kind.highest for kind in judged if kind.highest != 1} == {"ScaleGrade": 10}
@@ -329,6 +332,8 @@ UNLOGGED = {
     **dict.fromkeys(("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch"), NO_CALLS),
     **dict.fromkeys(("StepsToGold", "Redundancy", "UsedShare"), NO_CALLS),
     **dict.fromkeys(("SeedRecall", "SeedPrecision", "SeedReciprocalRank"), NO_SEEDS),
+    **dict.fromkeys(("ResultAccuracy", "PSJS"), NO_QUERY),
+    **{"Executable": NOT_RUN, "Confidence": NO_CONFIDENCE},
     **dict.fromkeys(LENGTHS, NO_TRAVERSAL),
     **{"SpanRecall": NO_RETRIEVAL, "ContextViolation": NO_RETRIEVAL, "WalkViolation": NO_TRAVERSAL},
     **{"AbstentionPrecision": ANSWERED, "AbstentionRecall": HAS_ANSWER, "InventedEdges": NONE_ABSENT},
