@@ -61,6 +61,9 @@ class CauseFinder:
         except CypherSyntaxError as error:
             reason = outcome.error or str(error)
             return None if outcome.executable else FoundCause(f"It isn't valid Cypher: {reason}", "not valid Cypher")
+        if not gold.queries and (absent := self._absent(question)) is not None:
+            sentence = f"The gold path isn't in this graph, which has no node {absent}"
+            return FoundCause(sentence, "gold path that the graph lacks")
         found = self._diagnosis(question, gold, read, query, outcome)
         return None if found is None or found.right else FoundCause(found.sentence, found.category)
 
@@ -92,6 +95,13 @@ class CauseFinder:
                 known = {end: self._known(end, keys) for edge in steps for end in (edge[0], edge[2])}
                 walks.append(WantedWalk(walk_query([*steps], known), frozenset(steps)))
         return walks
+
+    def _absent(self, question: Question) -> str | None:
+        """Return a node of the gold paths that the graph lacks if it lacks an end of each required edge; else None."""
+        ends = [(step.source, step.target) for path in question.paths for step in path.steps if not step.optional]
+        key = (self._runner.id_property,)
+        absent = [next((end for end in both if not self._known(end, key)), None) for both in ends]
+        return absent[0] if absent and None not in absent else None
 
     def _known(self, node: str, keys: Iterable[str]) -> dict[str, Any]:
         """Return the properties of a node that a query names."""

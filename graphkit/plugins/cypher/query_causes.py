@@ -27,6 +27,9 @@ from graphkit.records.words import counted
 #: Queries that the search for one cause may run, and the seconds that it may take.
 MOST_RUNS, MOST_SECONDS = 2_000, 20.0
 
+#: The F1 of a walk that has all gold edges above which no further edit is tried: half of its edges may be others.
+_MOSTLY_GOLD = 2 / 3
+
 
 class RunsEdited(Protocol):
     """What runs an edited query: :meth:`graphkit.plugins.cypher.query_runs.QueryRunner.run`."""
@@ -228,9 +231,10 @@ def diagnosed_walk(
         if score <= before[0]:
             return None
         all_edges = f"the walk has {'the gold edge' if edges == 1 else f'all {edges} gold edges'}"
-        part = f"the walk has {hits} of {counted(edges, 'gold edge')}"
-        text = "the walk is gold's" if score == 1.0 else all_edges if hits == edges else part
-        return _Reached(text, (-hits / edges, -score), complete=hits == edges)
+        part = all_edges if hits == edges else f"the walk has {hits} of {counted(edges, 'gold edge')}"
+        others = len({*found.edges}) - hits
+        text = "the walk is gold's" if score == 1.0 else f"{part} and {counted(others, 'other')}" if others else part
+        return _Reached(text, (-score, -hits / edges), complete=hits == edges and score >= _MOSTLY_GOLD)
 
     own = [gold.query for gold in golds]
     return _CauseSearch(query, own, reached, names, most_runs, most_seconds).diagnosis()

@@ -171,7 +171,8 @@ class _Edits:
             yield from self._renamed(own, wanted, self.names.types, "relation")
             if len(part.types) > 1:
                 rest = [one.text for one in part.types if one is not own]
-                yield Edit("removed", "relation", f"{own.text} is one too many", "without it", ((span, _types(rest)),))
+                wrong = f"the relation {own.text} is one too many"
+                yield Edit("removed", "relation", wrong, "without it", ((span, _types(rest)),))
         for name in wanted:
             if name not in {one.text for one in part.types}:
                 both = [*(one.text for one in part.types), name]
@@ -239,14 +240,15 @@ class _Edits:
             yield Edit(
                 "removed",
                 "condition",
-                f"{self.query.at(own.span)} is one too many",
+                f"the condition {self.query.at(own.span)} is one too many",
                 "without it",
                 self._without(part, own),
             )
         for one in wanted:
             if all(own.name.text != one.name.text for own in part.properties) and not one.value.names:
                 text = self.gold.at(one.span)
-                yield Edit("added", "condition", f"{text} is missing", "with it", (self._with(part, text),))
+                wrong = f"the condition {text} is missing"
+                yield Edit("added", "condition", wrong, "with it", (self._with(part, text),))
 
     def _without(self, part: NodePattern | RelationshipPattern, own: Property) -> tuple[Change, ...]:
         rest = [self.query.at(one.span) for one in part.properties if one is not own]
@@ -406,7 +408,7 @@ class _Edits:
         for other in _distinct([*others, *near]):
             if other != asked:
                 change = (term.operator_span, other)
-                wrong = f"{self.query.at(term.expression.span)} was asked"
+                wrong = f"the condition {self.query.at(term.expression.span)} was asked"
                 yield Edit("replaced", "condition", wrong, f"with {other}", (change,), by_gold=other in others)
 
     def _dropped(self, clause: Clause, term: Predicate) -> tuple[Change, ...]:
