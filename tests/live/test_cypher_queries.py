@@ -30,6 +30,7 @@ from tests.plugins.cypher.query_logs import (
     EXAMPLES,
     QUESTIONS,
     SCHEMA,
+    STRUCTURED,
     check_log,
 )
 
@@ -114,7 +115,7 @@ def test_cypher_chain(server: Neo4jServer, tmp_path: Path) -> None:
     url, name = _model()
     given, account = server.settings, _account(server) or ("", "")
     graph = chains.Neo4jGraph(given.uri, *account, refresh_schema=False)
-    graph.schema = SCHEMA
+    graph.structured_schema = STRUCTURED
     model = models.ChatOpenAI(model=name, base_url=url, api_key="-", temperature=0, max_tokens=120, timeout=600)
     options = {"return_intermediate_steps": True, "allow_dangerous_requests": True}
     chain = chains.GraphCypherQAChain.from_llm(model, graph=graph, **options)

@@ -41,6 +41,19 @@ SCHEMA = (
     "Node properties: File {id: STRING, repo: STRING, path: STRING}, Table {id: STRING, repo: STRING, path: STRING}. "
     "Relationships: (:File)-[:CALLS]->(:File), (:File)-[:READS]->(:Table), (:File)-[:WRITES]->(:Table)."
 )
+#: The same as LangChain has it.
+STRUCTURED: dict[str, Any] = {
+    "node_props": {
+        label: [{"property": name, "type": "STRING"} for name in ("id", "repo", "path")] for label in ("File", "Table")
+    },
+    "rel_props": {},
+    "relationships": [
+        {"start": "File", "type": "CALLS", "end": "File"},
+        {"start": "File", "type": "READS", "end": "Table"},
+        {"start": "File", "type": "WRITES", "end": "Table"},
+    ],
+    "metadata": {},
+}
 EXAMPLES = [
     "Question: Which files does web:a.ts import? Query: MATCH (:File {id: 'web:a.ts'})-[:IMPORTS]->(f:File) RETURN f.id"
 ]

@@ -36,6 +36,7 @@ def cause(runner: QueryRunner, text: str, *edges: tuple[str, str]) -> FoundCause
     return CauseFinder(runner, seconds=600)(question, GoldFound(), GraphQuery(cypher=text), runner.run(text))
 
 
+@pytest.mark.slow("all pairs of edits are tried")
 def test_an_edit_that_walks_everything_is_no_cause(runner: QueryRunner) -> None:
     """Without the symbol all six edges are walked, both of gold among them: F1 4/8; with `run` one of two: 2/3."""
     found = cause(runner, "MATCH (a {symbol: 'Run'})-[:CALLS]->(b) RETURN b.id", *CALLS[:2])
