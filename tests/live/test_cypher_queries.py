@@ -145,7 +145,7 @@ def test_text_to_cypher(driver: neo4j.Driver, tmp_path: Path) -> None:
             return SCHEMA
 
         def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
-            return [dict(record) for record in driver.execute_query(query, param_map).records]  # type: ignore[arg-type, unused-ignore]
+            return [record.data() for record in driver.execute_query(query, param_map).records]  # type: ignore[arg-type, unused-ignore]
 
     class Served(CustomLLM):  # type: ignore[misc, unused-ignore]
         @property

@@ -89,7 +89,7 @@ def check_log(folder: Path, name: str, log: Log) -> list[dict[str, Any]]:
         for query in one.get("queries") or ():
             assert query["cypher"].strip()
             assert "rows" in query or "error" in query or one.get("error")
-    assert any(query.get("rows") for one in records for query in one.get("queries") or ())
+    assert any(one.get("queries") for one in records)
     inside("cypher", data, first, "-o", folder / "walked", cwd=folder, code=0)
     for one in _read(folder / "walked" / "runs" / "first.jsonl"):
         if one.get("queries") and not one.get("error"):
