@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -186,9 +185,10 @@ def test_mcp_tool(server: Neo4jServer, tmp_path: Path) -> None:
         line = f"tee -a {log} | {command} --transport stdio | tee -a {log}"
         given = StdioServerParameters(command="sh", args=["-c", line], env={**os.environ, **named})
         text = f"{SCHEMA}\n\n{EXAMPLES[0]}\n\nWrite the Cypher query alone. Question: {question}"
-        async with stdio_client(given, errlog=subprocess.DEVNULL) as ends, ClientSession(*ends) as client:
-            await client.initialize()
-            await client.call_tool("read_neo4j_cypher", {"query": _asked(text)})
+        with Path(os.devnull).open("w") as nowhere:
+            async with stdio_client(given, errlog=nowhere) as ends, ClientSession(*ends) as client:
+                await client.initialize()
+                await client.call_tool("read_neo4j_cypher", {"query": _asked(text)})
 
     log: Log = []
     for key, question in QUESTIONS.items():

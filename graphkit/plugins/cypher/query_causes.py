@@ -133,10 +133,9 @@ class QueryDiagnosis:
             return self.causes[0].sentence
         lacks = f"; {self.unknown[0].sentence[0].lower()}{self.unknown[0].sentence[1:]}" if self.unknown else ""
         if not self.complete:
-            tried = "the one edit that was" if self.tried == 1 else f"none of the {self.tried} edits that were"
-            return (
-                f"The cause is unknown: {tried} {'tried fails to mend' if self.tried == 1 else 'tried mends'} it{lacks}"
-            )
+            one = "the one edit that was tried fails to mend it"
+            tried = one if self.tried == 1 else f"none of the {self.tried} edits that were tried mends it"
+            return f"The cause is unknown: {tried}{lacks}"
         return f"The cause is unknown: no edit of at most two mends it{lacks}"
 
     @property
