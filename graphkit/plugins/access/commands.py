@@ -32,7 +32,7 @@ class TwinOptions:
         InputError
             No question has a principal, or each is to be asked only once.
         GateError
-            What is forbidden had an influence.
+            What is forbidden had an influence, or a question has no answers to compare.
         """
         if not self.twin:
             return False
@@ -49,6 +49,11 @@ class TwinOptions:
         if caught := sum(one.outcome == "influence" for one in found):
             what = f"what is forbidden had an influence on {caught} of {counted(len(found), 'question')}"
             raise GateError(what, remedy="Filter the graph by the principal at each hop, not the result at the end.")
+        if empty := sum(one.outcome == "nothing" for one in found):
+            what = (
+                f"nothing can be compared on {empty} of {counted(len(found), 'question')}: an influence isn't ruled out"
+            )
+            raise GateError(what, remedy="Look at what the system raises or returns, as by --twin --json.")
         return True
 
     def budget(self) -> CallBudget | None:

@@ -31,9 +31,12 @@ from graphkit.shards import event_loop
 ASKED = 2
 
 #: What an answer shows, in the order in which a difference is looked for.
-PARTS = ("walk", "context", "answer")
+PARTS = ("walk", "seeds", "calls", "context", "answer", "decision", "confidence")
 
-Outcome = Literal["same", "influence", "chance"]
+#: The parts that are one value each.
+_SINGLE = ("answer", "decision", "confidence")
+
+Outcome = Literal["same", "influence", "chance", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,10 @@ class Twin:
     Attributes
     ----------
     outcome
-        ``influence`` if each graph has one answer and they differ; ``chance`` if answers over the same graph differ.
+        ``influence`` if a part of the answers is the same over each graph, but not over both; else ``chance`` if
+        answers over the same graph differ; ``nothing`` if all of them failed or show nothing.
     difference
-        The first difference in words; None if there is none.
+        The first difference in words, or why nothing can be compared; None if the answers are the same.
     """
 
     system: str
@@ -83,33 +87,46 @@ def twins(session: Session) -> list[Twin]:
 
 
 def compared(whole: Sequence[Answer], part: Sequence[Answer]) -> tuple[Outcome, str | None]:
-    """Return whether answers over the whole graph and over a part of it differ, and where first."""
+    """Return whether answers over the whole graph and over a part of it differ, and where first.
+
+    Each part of an answer is compared by itself: words that differ by chance hide no walk that doesn't.
+    """
     sides = [[*map(_shown, side)] for side in (whole, part)]
-    if any(one != side[0] for side in sides for one in side):
+    if all(one.error is not None for one in (*whole, *part)):
+        return "nothing", f"every answer over both graphs failed ({whole[0].error_type or 'an error'})"
+    if not any(one for side in sides for shown in side for one in shown.values()):
+        return "nothing", "no answer over either graph shows anything"
+    steady = [name for name in PARTS if all(one[name] == side[0][name] for side in sides for one in side)]
+    difference = next(_differences(sides[0][0], sides[1][0], steady), None)
+    if difference is not None:
+        return "influence", difference
+    if len(steady) < len(PARTS):
         return "chance", "it answers the same question over the same graph in several ways"
-    first, second = sides[0][0], sides[1][0]
-    difference = next(_differences(first, second), None)
-    return ("same", None) if difference is None else ("influence", difference)
+    return "same", None
 
 
 def _shown(answer: Answer) -> dict[str, list[str]]:
     """Return what an answer shows, each part as texts."""
     if answer.error is not None:
-        return {"walk": [], "context": [], "answer": [f"failed ({answer.error_type or 'an error'})"]}
+        return {**{name: [] for name in PARTS}, "answer": [f"failed ({answer.error_type or 'an error'})"]}
     steps = sorted(answer.traversal or (), key=lambda one: (one.path, one.position or 0))
     return {
         "walk": [f"{one.source} -{one.relation or ''}-> {one.target}" for one in steps],
+        "seeds": [one.id for one in answer.seeds or ()],
+        "calls": [node for call in answer.tool_calls or () for node in call.seen or ()],
         "context": [one.id for one in answer.retrieved or ()],
-        "answer": [answer.answer or ""],
+        "answer": [] if answer.answer is None else [answer.answer],
+        "decision": [] if answer.abstained is None else ["declined" if answer.abstained else "answered"],
+        "confidence": [] if answer.confidence is None else [str(answer.confidence)],
     }
 
 
-def _differences(whole: dict[str, list[str]], part: dict[str, list[str]]) -> Iterator[str]:
-    for name in PARTS:
+def _differences(whole: dict[str, list[str]], part: dict[str, list[str]], names: Iterable[str]) -> Iterator[str]:
+    for name in names:
         for place in range(max(len(whole[name]), len(part[name]))):
             here, there = (some[name][place] if place < len(some[name]) else "nothing" for some in (whole, part))
             if here != there:
-                where = "answer" if name == "answer" else f"{name}, place {place + 1}"
+                where = name if name in _SINGLE else f"{name}, place {place + 1}"
                 yield f"{where}: {here} over the whole graph, {there} without what is forbidden"
 
 
@@ -173,11 +190,14 @@ def twins_in_words(found: Sequence[Twin]) -> list[str]:
             lines.append(f"influence  {one.system} {one.question}: {one.difference}")
         elif one.outcome == "chance":
             lines.append(f"chance     {one.system} {one.question}: {one.difference}; nothing follows from it")
+        elif one.outcome == "nothing":
+            lines.append(f"nothing    {one.system} {one.question}: {one.difference}")
     for system in dict.fromkeys(one.system for one in found):
         own = [one for one in found if one.system == system]
-        counts = {kind: sum(one.outcome == kind for one in own) for kind in ("same", "influence", "chance")}
+        counts = {kind: sum(one.outcome == kind for one in own) for kind in ("same", "influence", "chance", "nothing")}
         lines.append(
             f"{system}: {counted(len(own), 'question')} over both graphs, {counts['same']} the same, "
             f"{counts['influence']} influenced by what is forbidden, {counts['chance']} by chance"
+            + (f", {counts['nothing']} without anything to compare" if counts["nothing"] else "")
         )
     return lines

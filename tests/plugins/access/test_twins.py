@@ -155,3 +155,52 @@ def test_a_failure_on_one_side_is_a_difference() -> None:
         "influence",
         "answer: x over the whole graph, failed (KeyError) without what is forbidden",
     )
+
+
+def test_words_by_chance_hide_no_walk() -> None:
+    """Answers vary over the same graph, but each walk over the whole one begins at hr, and none over the part does."""
+    whole, part = (
+        [Answer(run="r", question_id="q", answer=words, traversal=[[one, "CALLS", "api:z"]]) for words in "xy"]  # type: ignore[arg-type]
+        for one in ("hr:m", "web:a")
+    )
+    assert compared(whole, part) == (
+        "influence",
+        "walk, place 1: hr:m -CALLS-> api:z over the whole graph, web:a -CALLS-> api:z without what is forbidden",
+    )
+    assert compared(whole, whole)[0] == "chance"
+
+
+@pytest.mark.parametrize(
+    ("shown", "other", "where"),
+    [
+        ({"abstained": False}, {"abstained": True}, "decision: answered"),
+        ({"confidence": 0.5}, {"confidence": 0.25}, "confidence: 0.5"),
+        ({"seeds": ["hr:m"]}, {"seeds": []}, "seeds, place 1: hr:m"),
+        ({"tool_calls": [{"name": "read", "seen": ["hr:m"]}]}, {"tool_calls": []}, "calls, place 1: hr:m"),
+    ],
+)
+def test_each_part_of_a_record_shows_an_influence(shown: Row, other: Row, where: str) -> None:
+    """The words are the same over both graphs; what else the record states isn't."""
+    whole, part = (
+        [Answer.model_validate({"run": "r", "question_id": "q", "answer": "x", **one})] * 2 for one in (shown, other)
+    )
+    outcome, difference = compared(whole, part)
+    assert outcome == "influence"
+    assert (difference or "").startswith(f"{where} over the whole graph")
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("raise KeyError('graph')", "every answer over both graphs failed (KeyError)"),
+        ("return {'retrieved': []}", "no answer over either graph shows anything"),
+    ],
+)
+def test_what_always_fails_or_is_silent_passes_nothing(world: Path, body: str, why: str) -> None:
+    """Neither shows that what is forbidden has no influence: both questions count against the system."""
+    module = f"mute_{body.split()[0]}"  # a module is imported once a process
+    (world / f"{module}.py").write_text(f"def answer(question, context):\n    {body}\n")
+    found = inside("run", "data", "--as", "web-team", "--twin", "--system", f"mute={module}:answer", cwd=world, code=1)
+    assert f"nothing    mute a: {why}" in found.out
+    assert "0 by chance, 2 without anything to compare" in found.out
+    assert "nothing can be compared on 2 of 2 questions" in found.err
