@@ -32,8 +32,9 @@ _BEFORE = re.compile(
 #: What an answer consists of that names none.
 _WHOLE = re.compile(
     r"(?:unknown|n/?a|not found|not available|no answer|no answer possible|unanswerable|noanswer|cannot answer"
-    r"|not in (?:the )?context|unbekannt|nicht beantwortbar|keine antwort|inconnue?|sans réponse|desconocido"
-    r"|sin respuesta|sconosciuto|nessuna risposta|desconhecido|sem resposta|onbekend|geen antwoord"
+    r"|not in (?:the )?context|idk|unbekannt|nicht beantwortbar|keine antwort|inconnue?|sans réponse"
+    r"|aucune information(?: disponible)?|desconocido"
+    r"|sin respuesta|sconosciuto|nessuna risposta|desconhecido|sem resposta|onbekend|geen antwoord|geen idee"
     r"|未知|不详|不詳|无答案|無答案|不明)"
 )
 
@@ -63,6 +64,10 @@ _PHRASES = (
     r"no (?:such \w+|(?:\w+ )?path|(?:\w+ )?connection) (?:exists?|connects|leads|was found)\b",
     r"(?:the|this|your) (?:question|premise) (?:assumes|has a false premise|is (?:false|wrong"
     r"|unanswerable|based on a false))",
+    # The same in other languages
+    r"(?:(?:die|diese) frage (?:setzt (?:fälschlich )?voraus|geht davon aus)|(?:la|cette) question suppose"
+    r"|(?:la|esta) pregunta (?:supone|asume)|la domanda presuppone|a pergunta (?:supõe|pressupõe)"
+    r"|(?:de|deze) vraag veronderstelt)\b",
     # German
     r"(?:ich weiss|(?:das|es) weiss ich|weiss ich)(?: das| es)? (?:leider )?nicht\b(?! nur)",
     r"(?:ich habe )?keine ahnung\b",
@@ -169,7 +174,7 @@ _GOES_ON = re.compile(
 
 #: Ends of sentences and of the clauses that a colon, a semicolon or a dash ends.
 _END = re.compile(r"(?<=[.!?]) | [–—] |[。！？] ?| ?[;；:：] ")
-_SIGNS = " \t*_`\"'“”‘’«»„.!?。！？…"
+_SIGNS = " \t*_#>`\"'“”‘’«»„.!?。！？…"
 
 
 def declines(text: str) -> bool:

@@ -26,6 +26,17 @@ DECLINED = (
     "I looked at web:login.ts and api:auth.py. I can't tell.",
     "The question assumes that web:login.ts calls db:users.sql; no such call exists.",
     "We couldn’t find it.",
+    "> I don't know.",
+    "## I don't know",
+    "IDK",
+    "Aucune information disponible.",
+    "Geen idee.",
+    "Die Frage setzt voraus, dass web:login.ts eine Mail schickt.",
+    "La question suppose qu'il existe un tel appel.",
+    "La pregunta supone que existe esa llamada.",
+    "La domanda presuppone una tale chiamata.",
+    "A pergunta pressupõe que essa chamada existe.",
+    "De vraag veronderstelt dat die aanroep bestaat.",
     "Das weiß ich nicht.",
     "Leider kann ich die Frage nicht beantworten.",
     "Die Frage lässt sich anhand des Kontexts nicht beantworten.",
@@ -64,6 +75,7 @@ DECLINED = (
 
 #: Answers that answer, although they hold the words of a decline.
 ANSWERED = (
+    "La question suppose un mailer, mais web:login.ts appelle api:auth.py.",
     "I don't know who wrote it, but web:login.ts calls api:auth.py.",
     "I don't know. However, api:auth.py is the only module that reads users.",
     "I don't know of any caller other than api:auth.py.",
