@@ -29,14 +29,20 @@ _GOLD = (
 )
 _NO_GOLD = {name: getattr(QuestionStruct("-", "-"), name) for name in _GOLD}
 
+#: An id that climbs out of a folder names what no pattern can tell.
+_CLIMBS = r"(?:.*[:/\\]\.\.[/\\].*)"
+#: A separator of a denied pattern, and what else may stand for it in an id.
+_SEPARATOR = re.compile(r"([:/])/*")
+_SEPARATORS = {":": r":(?:\.?[/\\])*", "/": r"[/\\](?:\.?[/\\])*"}
+
 #: Ids of a principal whose rights are remembered.
 _REMEMBERED = 100_000
 
 
 class _Patterns:
-    """Patterns of one list of a rule, by what they are matched with."""
+    """Patterns of one list of a rule, by what they are matched with; those that deny match every spelling of a path."""
 
-    def __init__(self, given: Iterable[str | Mapping[ByName, str]]) -> None:
+    def __init__(self, given: Iterable[str | Mapping[ByName, str]], denies: bool = False) -> None:
         texts: dict[str, list[str]] = {"id": [], "repository": [], "relation": []}
         for one in given:
             if isinstance(one, str):
@@ -44,7 +50,10 @@ class _Patterns:
             else:
                 for kind, text in one.items():
                     texts[kind].append(text)
-        self.texts = {kind: f"(?s){'|'.join(map(_regex, some))}" for kind, some in texts.items() if some}
+        regexes = {kind: [*map(_regex, some)] for kind, some in texts.items() if some}
+        if denies:
+            regexes["id"] = [*regexes.get("id", ()), *(_regex(one, loose=True) for one in texts["id"]), _CLIMBS]
+        self.texts = {kind: f"(?s){'|'.join(some)}" for kind, some in regexes.items()}
         self._found = {kind: re.compile(text) for kind, text in self.texts.items()}
 
     def has(self, kind: str) -> bool:
@@ -54,9 +63,14 @@ class _Patterns:
         return text is not None and kind in self._found and self._found[kind].fullmatch(text) is not None
 
 
-def _regex(pattern: str) -> str:
-    """Return a pattern as a regular expression that never looks twice at a part before a star."""
+def _regex(pattern: str, loose: bool = False) -> str:
+    """Return a pattern as a regular expression that never looks twice at a part before a star.
+
+    A loose one takes ``./``, ``//`` and backslashes for other spellings of a path.
+    """
     first, *rest = (re.escape(part).replace(r"\?", ".") for part in re.split(r"\*+", pattern))
+    if loose:
+        first, *rest = (_SEPARATOR.sub(lambda found: _SEPARATORS[found[1]], part) for part in (first, *rest))
     if not rest:
         return f"(?:{first})"
     *middle, last = rest
@@ -78,7 +92,7 @@ class Rights:
     def __init__(self, rule: AccessRule | None, places: Places) -> None:
         self._places = places
         self._allow = _Patterns(rule.allow if rule is not None else ())
-        self._deny = _Patterns(rule.deny if rule is not None else ())
+        self._deny = _Patterns(rule.deny if rule is not None else (), denies=True)
         self._known: dict[str, bool] = {}
 
     @property

@@ -45,6 +45,17 @@ def test_only_stars_and_question_marks_are_special() -> None:
     assert [rights.may_read(one) for one in nodes] == [True, False, False, True]
 
 
+def test_another_spelling_of_a_path_is_denied_too() -> None:
+    """Each id before the last five names a denied path or climbs out of a folder; dots within names do neither."""
+    rule = AccessRule(principal="p", allow=("web:*", "https://x/*"), deny=("web:secrets/*", "https://x/y/*", "*a/*./c"))
+    rights = AccessRules({"p": rule}).of("p")
+    denied = ["web:secrets/k", "web:./secrets/k", "web://secrets/k", "web:secrets\\k", "web:secrets/.//./k"]
+    denied += ["web:x/../secrets/k", "web:../hr/people.py", "web:x\\..\\secrets", "https://x//y/z", "web:a/./c"]
+    allowed = ["web:secrets.py", "web:a..b/c", "web:[...slug]/..page.ts", "https://x/z", "web:.github/secrets"]
+    assert [one for one in denied if rights.may_read(one)] == []
+    assert [one for one in allowed if not rights.may_read(one)] == []
+
+
 def test_what_a_record_states_of_a_repository_allows_nothing() -> None:
     """A record that calls a forbidden node one of an allowed repository can't read it; its statement may deny."""
     rule = AccessRule(principal="p", allow=({"repository": "api"}, "web:*"), deny=({"repository": "hr"},))

@@ -82,6 +82,8 @@ def test_context() -> None:
         ("By p.py.", 1.0),
         ("By load_salaries.", 1.0),
         ("By load_salaries_of.", 0.0),
+        # An id or a path in another case, or with marks of Markdown in it; a plain word must be written as it is.
+        *(("By HR:P.py.", 1.0), ("By _p.py_.", 1.0), ("By **hr:p**.py.", 1.0), ("By LOAD_SALARIES.", 0.0)),
         # Not in the record, but of a repository that is.
         ("In hr:salaries.sql.", 1.0),
         ("Time: 12:30, see note:x", 0.0),
@@ -261,11 +263,13 @@ def test_other_rules_are_loaded_anew(tmp_path: Path, empty_store: Store) -> None
 def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Store) -> None:
     """A pattern that looks like JSON is a text, and a chunk can't call itself one of another repository."""
     folder = tmp_path / "limits"
-    deny = ["{x}*", '{"repository": "web"}', '"*', {"repository": "hr"}]
+    deny = ["{x}*", '{"repository": "web"}', '"*', {"repository": "hr"}, "web:k/*"]
     rule = {"principal": "p", "allow": [{"repository": "web"}, {"repository": "api"}], "deny": deny}
     path = [["web:a.ts", "CALLS", "api:b.py"]]
     # hr:s.py lies in hr, which is denied, and db:t.sql in db, which isn't allowed; web:a.ts is stated to lie in hr.
     chunks = {"a": ("hr:s.py", "web"), "b": ("db:t.sql", "web"), "c": ("web:a.ts", "hr"), "d": ("web:a.ts", "api")}
+    # Other spellings of web:k/s.py, which is denied, and an id that climbs.
+    chunks |= {"e": ("web:./k//s.py", "web"), "f": (r"web:k\s.py", "web"), "g": ("web:x/../k", "web")}
     questions = [{"id": name, "question": f"{name}?", "principal": "p", "paths": [path]} for name in chunks]
     answers = [
         {"run": "r", "question_id": name, "traversal": path, "retrieved": [{"id": one, "repo": repo}]}
@@ -274,7 +278,7 @@ def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Sto
     write_lines(folder / "questions.jsonl", questions)
     write_lines(folder / "access.jsonl", [rule])
     write_lines(folder / "runs" / "r.jsonl", answers)
-    expected = {name: [0.0, 1.0] for name in "abc"} | {"d": [0.0, 0.0]}
+    expected = {name: [0.0, 1.0] for name in "abcefg"} | {"d": [0.0, 0.0]}
     for more in ({}, {"store": empty_store, "engine": "cypher"}):
         found = graphkit.evaluate(folder / "runs" / "r.jsonl", measures=MEASURES[1:3], **more)  # type: ignore[arg-type]
         assert rows(found) == expected
@@ -283,6 +287,9 @@ def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Sto
         ("a", "hr:s.py"),
         ("b", "db:t.sql"),
         ("c", "web:a.ts"),
+        ("e", "web:./k//s.py"),
+        ("f", r"web:k\s.py"),
+        ("g", "web:x/../k"),
     ]
 
 
