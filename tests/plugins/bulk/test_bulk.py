@@ -74,6 +74,12 @@ def odd_dataset(folder: Path) -> list[Path]:
             **{"id": "q2", "question": "?", "relevant": {"api:a.py#f": 2.5, "x": -1}, "commits": {"api": SHA}},
             "seeds": ["api:a.py#f", "unlisted:seed.py"],
         },
+        {
+            "id": "q5",
+            "question": "which?",
+            "gold_cypher": ["RETURN 'é\\'\"'", "RETURN 1"],
+            "stale": "they find nothing",
+        },
         {"id": "q3", "question": "no gold", "expected_tool_calls": [{"name": "grep"}, {"name": "ls", "arguments": {}}]},
         # Two versions: the walk is at one of them, or says none.
         {
@@ -132,6 +138,8 @@ def odd_dataset(folder: Path) -> list[Path]:
         {"id": "api:a.py#f", "mention": ""},
         {"id": "linked:only.py", "score": 0.25},
     ]
+    queries = [{"cypher": "RETURN 'é;\\n'", "parameters": {"a": [1, None]}, "rows": [[1]], "error": "\u2028"}]
+    compared = {"executable": True, "same": False, "nodes": ["x"], "gold_nodes": [], "cause": "a;b", "cause_kind": "c"}
     answers: list[dict[str, Any]] = [
         {
             **{"question_id": "q1", "answer": "yes", "retrieved": chunks, "traversal": walk, "tool_calls": calls},
@@ -140,6 +148,7 @@ def odd_dataset(folder: Path) -> list[Path]:
         {"question_id": "q2", "retrieved": chunks[2:], "traversal": [], "citations": ["x"], "latency_ms": 3, "cost": 1},
         {"question_id": "q3", "error": "down", "seeds": []},
         {"question_id": "q4", "traversal": walk},
+        {"question_id": "q5", "traversal": [], "queries": queries, "compared_result": compared},
     ]
     runs = [folder / "runs" / "one.jsonl", folder / "runs" / "two.jsonl"]
     runs[0].parent.mkdir()
