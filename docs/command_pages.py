@@ -65,7 +65,9 @@ def shown_commands() -> Iterator[tuple[str, list[ShownCommand]]]:
     sections = dict[str, list[tuple[str, ...]]]()
     for section, names in SECTIONS.items():
         sections[TITLES[section]] = [(name,) for name in names]
-    for group in ((), *((name,) for names in SECTIONS.values() for name in names)):
+    core = [name for names in SECTIONS.values() for name in names]
+    # A plug-in may add to a group of another one, as `gold from-cypher` does.
+    for group in ((), *((name,) for name in dict.fromkeys([*core, *usable_commands("")]))):
         for name in usable_commands(" ".join(group)):
             point = plugin_commands(" ".join(group))[name]
             title = TITLES.get(section_of(point), f"Plug-in {plugin_of(point)}")
