@@ -213,10 +213,8 @@ def _query(case: Case, room: int, whole: bool) -> Cause | None:
         return Cause("query", what, "Look at the prompt that has the query written: it must be valid, and only read.")
     if compared.cause:
         remedy = "Look at what the prompt says of the graph: the query is wrong there."
-        wrong = (
-            f"wrote a wrong query{ALTHOUGH if compared.same else ''}: {shortened(short_shas(compared.cause), 3 * room)}"
-        )
-        return Cause("query", wrong, remedy)
+        though = ALTHOUGH if compared.same else ""
+        return Cause("query", f"wrote a wrong query{though}: {shortened(short_shas(compared.cause), 3 * room)}", remedy)
     if compared.same is None:
         return None
     return Cause("query", f"{whole_walk(case, named=True)}, but the result of its query is not that of gold", "")
