@@ -686,7 +686,7 @@ class Answer(Record):
     walked_before: tuple[TraversalStep, ...] | None = None
     answer: StrictStr | None = Field(default=None, validation_alias=_names(ANSWER, "answer"))
     abstained: StrictBool | None = Field(default=None, validation_alias=_names(ANSWER, "abstained"))
-    confidence: Finite | None = None
+    confidence: Number | None = None
     citations: Citations = ()
     evidence_files: tuple[Label, ...] | None = None
     latency_ms: Amount | None = Field(default=None, validation_alias=_names(ANSWER, "latency_ms"))

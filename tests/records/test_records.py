@@ -392,6 +392,8 @@ def test_question_is_strict(fields: dict[str, Any]) -> None:
         {"latency_ms": float("inf")},
         {"latency_ms": 1e308},
         {"cost": 1.1e30},
+        {"confidence": 1e308},
+        {"confidence": -1.1e30},
         {"retrieved": [{"id": "a", "score": float("-inf")}]},
         {"latency_ms": "5"},
         {"prompt_tokens": 1.5},
