@@ -90,9 +90,9 @@ def pairwise(
     from graphkit.graph.runs import refuse_other_run
     from graphkit.plugins.judging.grading.grade_run import loaded_part
     from graphkit.plugins.judging.judge_cost import judge_cost, require_verdicts
+    from graphkit.plugins.judging.pairwise.agreement_with_persons import grades_by_people
     from graphkit.plugins.judging.pairwise.asked_pairs import judge_pairs
     from graphkit.plugins.judging.pairwise.comparison_edges import keep_comparisons
-    from graphkit.plugins.judging.pairwise.person_grades import grades_by_people
     from graphkit.plugins.judging.pairwise.win_rates import HeadToHead, check_bounds
     from graphkit.scoring.question_clusters import QuestionClusters
 
