@@ -113,7 +113,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Evaluate GraphRAG traversals over many repositories in a graph.\n\n"
-    "Exit codes: 0 done, 1 a gate failed, 2 usage or bad input, 3 database, 70 a bug of graphkit.",
+    "Exit codes: 0 done, 1 gate failed, 2 usage or bad input, 3 database, 70 bug.",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -111,7 +111,7 @@ def of_texts(reader: RecordReader[QuestionStruct], lines: Iterable[tuple[int, by
     Where gold has paths, the words of answers are no measure: a further one in the family of a comparison would double
     the p-values of a lost edge.
     """
-    found: dict[str, bool] = {OF_ANSWERS: False, OF_EVIDENCE: False}
+    found = dict.fromkeys((OF_ANSWERS, OF_EVIDENCE, *OF_SEEDS), False)
     paths, apply = False, dict.fromkeys((*OF_UNANSWERABLE, *OF_ABSENT), False)
     for number, line in islice(lines, RECORDS):
         if not any(name in line for name in _OF_TEXTS):
@@ -126,6 +126,11 @@ def of_texts(reader: RecordReader[QuestionStruct], lines: Iterable[tuple[int, by
     known = installed("graphkit.measures") if any(apply.values()) else ()
     found |= {name: applies and name.casefold() in known for name, applies in apply.items()}
     return tuple(name for name, applies in found.items() if applies)
+
+
+def in_order(names: Collection[str]) -> list[str]:
+    """Return the measures that :func:`of_texts` found in several parts in the order in which it finds them in one."""
+    return [name for name in (OF_ANSWERS, OF_EVIDENCE, *OF_SEEDS, *OF_UNANSWERABLE, *OF_ABSENT) if name in names]
 
 
 def measures_that_apply(

@@ -27,7 +27,7 @@ from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import RunSource
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct
-from graphkit.scoring.further_measures import RECORDS, FirstRecords, measures_that_apply
+from graphkit.scoring.further_measures import RECORDS, FirstRecords, in_order, measures_that_apply
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.results_folder import (
     ResultsFolder,
@@ -340,4 +340,4 @@ def surveyed(parts: Iterator[Path]) -> Survey:
         every.sides |= one.sides
         every.turns |= one.turns
         texts.update(one.texts)
-    return Survey(sorted(files), sorted(strange), every.tools, every.sides, every.turns, sorted(texts))
+    return Survey(sorted(files), sorted(strange), every.tools, every.sides, every.turns, in_order(texts))

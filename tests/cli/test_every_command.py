@@ -237,6 +237,7 @@ READING = (
     ("summarize", "scores.jsonl"),
     ("load-scores", "scores.jsonl"),
     ("run", "d", "--system", "r=systems:answer"),
+    ("cypher", "d", "-o", "walked"),
     ("import", "ragas", "log.json", "-d", "d", "-o", "log.jsonl"),
     ("judge", "spot-check", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
     ("judge", "pool", "d/runs/r.jsonl"),

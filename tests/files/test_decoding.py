@@ -27,6 +27,7 @@ from graphkit.records.models import (
     Artifact,
     Chunk,
     CodeTest,
+    ComparedResult,
     Compatibility,
     Component,
     Conflict,
@@ -34,6 +35,7 @@ from graphkit.records.models import (
     Edge,
     ExpectedToolCall,
     GoldPath,
+    GraphQuery,
     Question,
     Seed,
     Step,
@@ -136,7 +138,7 @@ def test_every_struct_is_held() -> None:
     """The structs of both large files and of the knowledge graph, and of their parts, are those that are compared."""
     assert {model_of(kind) for kind in STRUCTS} == {
         *(Question, GoldPath, Step, Component, Conflict, Criterion, CodeTest, ExpectedToolCall),
-        *(Answer, Chunk, TraversalStep, ToolCall, Seed),
+        *(Answer, Chunk, TraversalStep, ToolCall, Seed, GraphQuery, ComparedResult),
         *(Artifact, Edge),
     }
 

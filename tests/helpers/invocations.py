@@ -25,6 +25,10 @@ RUN, DATASET = "data/runs/r.jsonl", "data"
 SCORE = {"run": "r", "question": "q1", "measure": "RubricGrade", "value": 1.0, "grade": "fully_correct", "grader": "j"}
 PERSON = {"run": "r", "question": "q1", "measure": "PersonGrade", "value": 1.0, "grader": "person"}
 VERDICT = {"run": "r", "question": "q1", "judge": "j", "grader": "rubric", "prompt_hash": "0", "grade": "wrong"}
+COMPARISON = {
+    **{"question": "q1", "criterion": "directness", "first": "r", "second": "s", "winner": "first"},
+    **{"grader": "lexical", "version": "1", "shown_hash": "0", "first_length": 1, "second_length": 1},
+}
 EXECUTION = {"run": "r", "question": "q1", "status": "success", "language": "python", "answer_hash": "0", "tests": []}
 SAMPLE = {"run": "r", "question_id": "q1", "user_input": "Who calls z?", "response": "x", "faithfulness": 0.5}
 SPAN = {
@@ -146,6 +150,7 @@ COMMANDS: dict[Words, Command] = {
             **{"runs": RUN, "--out": "page.html", "--dataset": DATASET, "--config": "config.toml"},
             **{"--history": "results.json"},
             **{"--scores": "scores.jsonl", "--verdicts": "verdicts.jsonl", "--executions": "executions.jsonl"},
+            **{"--comparisons": "pairs.comparisons.jsonl"},
         },
         writes=("--out",),
         needs=("runs", "--out"),
@@ -154,6 +159,7 @@ COMMANDS: dict[Words, Command] = {
         {
             **{"runs": RUN, "--dataset": DATASET, "--config": "config.toml", "--history": "results.json"},
             **{"--scores": "scores.jsonl", "--verdicts": "verdicts.jsonl", "--executions": "executions.jsonl"},
+            **{"--comparisons": "pairs.comparisons.jsonl"},
         },
         more=("--port", "0"),
         needs=("runs",),
@@ -352,6 +358,7 @@ def write_world(folder: Path) -> Path:
         "person.jsonl": [PERSON],
         "verdicts.jsonl": [VERDICT],
         "executions.jsonl": [EXECUTION],
+        "pairs.comparisons.jsonl": [COMPARISON],
         "ids.jsonl": [{"name": "x", "id": "a:m.py#x"}],
         "texts.jsonl": [{"id": "a:m.py#x", "text": "def x(): ..."}],
         "samples.jsonl": [SAMPLE],

@@ -55,6 +55,7 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "principal": ("web-team", "db-team"),
     "seeds": (["a", "b"], ["a"]),
     "withheld": ([{"id": "p", "steps": [STEP, OTHER]}], [{"id": "p", "steps": [STEP]}]),
+    "stale": ("it finds nothing", None),
     "gold_cypher": (["MATCH (n) RETURN n.id", "MATCH (m) RETURN m.id"], ["MATCH (n) RETURN n.id"]),
 }
 #: The fields of a question without an answer, which has no gold path.

@@ -90,7 +90,7 @@ def test_page(done: dict[str, list[Done]], tmp_path: Path) -> None:
     assert {row["grader"] for row in written if row["measure"] == "Groundedness"} == {"our-judge"}
     summary = Page((tmp_path / "report.html").read_text("utf-8")).json("summary")
     assert {"Groundedness", "FactualCorrectness"} <= {one["name"] for one in summary["measures"]}
-    assert done["load-scores"][0].object() == dict.fromkeys(RUNS, 60)
+    assert done["load-scores"][0].object() == dict.fromkeys(RUNS, 2 * 39)
     imported = [json.loads((tmp_path / f"{tool}.scores.jsonl").read_text()) for tool in ("inspect", "promptfoo")]
     assert [(one["question"], one["measure"], one["value"]) for one in imported] == [
         ("sf-02", "match", 0.5),  # P is half right

@@ -80,11 +80,11 @@ def parameters(listings: list[str]) -> dict[str, object]:
 
 
 def test_both_forms_have_the_same_pages(tmp_path: Path) -> None:
-    """The first page sets the parameters, the second draws, and each is a named query, ten for analysts first."""
+    """The first page sets the parameters, the second draws, and each is a named query, eleven for analysts first."""
     write_guide(tmp_path, RUN, "sf-04")
     names = [query.name for query in guide_queries()]
     assert sorted(names) == sorted(named_queries())
-    assert names[:2] + names[9:11] == ["question-subgraph", "question-scores", "wrong-turns", "questions-by-score"]
+    assert names[:2] + names[11:13] == ["question-subgraph", "question-scores", "wrong-turns", "questions-by-score"]
     text, html = (tmp_path / name for name in ("guide.adoc", "guide.html"))
     first, *others = sections(text.read_text())
     assert first == ("Parameters", [f":param run => '{RUN}'", *first[1][1:]])

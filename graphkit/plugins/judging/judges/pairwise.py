@@ -132,8 +132,8 @@ def differences(first: str, second: str) -> tuple[str, str]:
     A sentence is shared if one sentence of the other answer has all its identifiers and at least ``SHARED`` of its
     content words; one without content words, if it occurs there.
 
-    >>> differences("a calls b. The cache is kept in redis.", "The cache is kept in redis. It expires.")
-    ('a calls b.', 'It expires.')
+    >>> differences("The login calls it. The cache is kept in redis.", "The cache is kept in redis. It expires.")
+    ('The login calls it.', 'It expires.')
     """
     one, two = ([sentence.text for sentence in sentences_of(text)] for text in (first, second))
     return _lacking(one, two), _lacking(two, one)
