@@ -74,15 +74,14 @@ def cypher(
     from graphkit.files.assets import located
     from graphkit.files.dataset import Dataset
     from graphkit.plugins.cypher.found_causes import CauseFinder
-    from graphkit.plugins.cypher.walked_dataset import walk_dataset
+    from graphkit.plugins.cypher.walked_dataset import given_dataset, walk_dataset
 
     source, problems = Dataset(located(dataset)), reading.problems()
     files = [*map(located, runs)] if runs else source.runs()
+    given = given_dataset(source, files, out, problems=problems, replace_folder=replace)
     with graph.choice().runner(source, shown_progress) as runner, shown_progress("running queries") as progress:
         cause = CauseFinder(runner, seconds=causes) if causes else None
-        walked = walk_dataset(
-            source, files, runner, out, problems=problems, replace_folder=replace, cause=cause, progress=progress
-        )
+        walked = walk_dataset(given, runner, cause=cause, progress=progress)
     print_problems(problems)
     present(partial(_show, walked), walked.figures)
 

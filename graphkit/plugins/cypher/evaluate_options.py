@@ -41,7 +41,7 @@ class WalkOptions:
         from graphkit.files.dataset import Dataset, run_files
         from graphkit.files.problems import Problems
         from graphkit.plugins.cypher.found_causes import CauseFinder
-        from graphkit.plugins.cypher.walked_dataset import GraphChoice, walk_dataset
+        from graphkit.plugins.cypher.walked_dataset import GraphChoice, given_dataset, walk_dataset
 
         if given.format is not None:
             remedy = "Import it (`graphkit import`), and evaluate the run."
@@ -50,14 +50,12 @@ class WalkOptions:
         source = Dataset(located(given.dataset)) if given.dataset is not None else Dataset.of_runs(files)
         place = hashlib.sha256(str(source.folder.resolve()).encode()).hexdigest()[:16]
         out = Settings.resolve().data / "walked" / place / source.name
+        asked = given_dataset(source, files, out, problems=problems, replace_folder=True)
         with (
             GraphChoice(self.cypher).runner(source, shown_progress) as runner,
             shown_progress("running queries") as progress,
         ):
-            cause = CauseFinder(runner)
-            walked = walk_dataset(
-                source, files, runner, out, problems=problems, replace_folder=True, cause=cause, progress=progress
-            )
+            walked = walk_dataset(asked, runner, cause=CauseFinder(runner), progress=progress)
         print_problems(problems)
         for run in walked.runs:
             say(f"note: {run.sentence}")

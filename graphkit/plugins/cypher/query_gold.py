@@ -15,7 +15,7 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.plugins.cypher.query_runs import QueryRunner
-from graphkit.plugins.cypher.walked_dataset import WalkedDataset, walk_dataset
+from graphkit.plugins.cypher.walked_dataset import WalkedDataset, given_dataset, walk_dataset
 from graphkit.plugins.gold.datasets.question_rows import question_rows
 from graphkit.records.models import Question
 
@@ -112,5 +112,5 @@ def gold_from_cypher(
             remedy=f"Name it by --only; there are: {', '.join(graphs)}.",
         )
     questions = [row.question for row in rows]
-    more = {"questions": questions, "replace_folder": replace_folder, "progress": progress}
-    return walk_dataset(source, [], runner, out, **more)
+    given = given_dataset(source, [], out, questions=questions, replace_folder=replace_folder)
+    return walk_dataset(given, runner, progress=progress)

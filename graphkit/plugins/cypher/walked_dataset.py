@@ -140,22 +140,27 @@ class WalkedDataset:
         }
 
 
-def walk_dataset(
+@dataclass(frozen=True)
+class GivenDataset:
+    """What is walked: records that were read and can be used, and where what comes of them goes."""
+
+    source: Dataset | None
+    questions: Sequence[Question]
+    runs: Sequence[tuple[Path, Path]]
+    answers: Sequence[Sequence[Answer]]
+    out: Path
+
+
+def given_dataset(
     dataset: Path | Dataset | None,
     runs: Sequence[Path],
-    runner: QueryRunner,
     out: Path,
     *,
     questions: Sequence[Question] | None = None,
     problems: Problems | None = None,
     replace_folder: bool = False,
-    cause: FindsCause | None = None,
-    progress: Callable[[str, int], None] = lambda _kind, _count: None,
-) -> WalkedDataset:
-    """Write a dataset and runs again: gold queries as gold paths, a run's queries as its walk.
-
-    All fields of the records stay; each query runs once. The other files of the dataset are copied. Everything appears
-    at the end, or nothing.
+) -> GivenDataset:
+    """Read a dataset and runs, before any graph is opened.
 
     Parameters
     ----------
@@ -170,8 +175,6 @@ def walk_dataset(
     ------
     InputError
         A record can't be used, or the folder is in use.
-    DatabaseError
-        The server can't be reached.
     """
     source = None if dataset is None else Dataset.of(dataset, questions=questions is None)
     problems = problems if problems is not None else Problems()
@@ -182,15 +185,36 @@ def walk_dataset(
         given = [one for _, one in read_records(source.questions_file, Question, problems)]
     read = [[one for _, one in read_records(run, Answer, problems)] for run, _ in files]
     problems.raise_if_refused()
+    return GivenDataset(source, given, files, read, out)
+
+
+def walk_dataset(
+    given: GivenDataset,
+    runner: QueryRunner,
+    *,
+    cause: FindsCause | None = None,
+    progress: Callable[[str, int], None] = lambda _kind, _count: None,
+) -> WalkedDataset:
+    """Write a dataset and runs again: gold queries as gold paths, a run's queries as its walk.
+
+    All fields of the records stay; each query runs once. The other files of the dataset are copied. Everything appears
+    at the end, or nothing.
+
+    Raises
+    ------
+    DatabaseError
+        The server can't be reached.
+    """
+    source, out, files = given.source, given.out, given.runs
     gold: dict[str, GoldFound] = {}
     asked: dict[str, Question] = {}
-    for one in given:
+    for one in given.questions:
         gold[one.id] = gold_found(one, runner)
         asked[one.id] = with_gold(one, gold[one.id])
         progress("questions", 1)
-    by_text = {one.question: one.id for one in given}
+    by_text = {one.question: one.id for one in given.questions}
     walked = []
-    for answers, (run, _) in zip(read, files, strict=True):
+    for answers, (run, _) in zip(given.answers, files, strict=True):
         made = WalkedRun(answers[0].run if answers else stem_of(run))
         for answer in answers:
             name = answer.question_id if answer.question_id in gold else by_text.get(answer.question_id, "")
