@@ -112,7 +112,7 @@ COMMANDS: dict[Words, Command] = {
         folders=("--out",),
     ),
     ("gold", "from-cypher"): Command(
-        {"file": "queries.jsonl", "--dataset": DATASET, "--out": "walked"},
+        {"file": "queries.jsonl", "--dataset": DATASET, "--out": "gold-walked"},
         needs=("--dataset",),
         folders=("--out",),
     ),
@@ -365,6 +365,7 @@ def write_world(folder: Path) -> Path:
         "log.jsonl": [SPAN],
         "answers.jsonl": list(ANSWERS),
         "questions.jsonl": list(QUESTIONS),
+        "queries.jsonl": [{"question": "What is there?", "cypher": "MATCH (n) RETURN n.id"}],
     }
     for name, records in lines.items():
         write_lines(folder / name, records)
