@@ -40,7 +40,9 @@ def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: P
     link.focus()
     page.keyboard.press("Enter")
     opened.unfold_map()
-    assert opened.drawn() == {"missed": 2, "turn": 1, "extra": 19}
+    # Of 20 distinct edges one is the turn. The stack of 1.x holds neither login CALLS record_failure nor submit
+    # REQUESTS createOrder, which main added: both are invented.
+    assert opened.drawn() == {"missed": 2, "turn": 1, "invented": 2, "extra": 17}
     told = " ".join(page.locator("#spine .told li").first.inner_text().split())
     assert told.startswith(
         "✕ graph and graph-v2 broke at step 1: read api at v2.1.0; the question is about v1.1.0; the walk left "
@@ -171,13 +173,19 @@ def test_filters_say_how_many_are_left(opened: Opened, storefront_page: Path) ->
 
 
 def test_the_run_can_be_switched(opened: Opened, storefront_page: Path) -> None:
-    """Another run has its mark underlined and its own values: the flat one walked nothing."""
+    """Another run has its mark underlined and its own values: the flat one walked nothing.
+
+    No edge is required without an answer: sf-31 to sf-33 have none, and sf-39 has none that its principal may read.
+    """
     opened.open(storefront_page)
     opened.page.select_option("#run", label="C storefront-bm25")
     opened.page.wait_for_url("**run=storefront-bm25")
     cells = opened.page.locator("#table tbody tr td.own .outcome").all_inner_texts()
+    names = opened.page.locator("#table tbody th > a").all_inner_texts()
     assert len(cells) == SHOP_QUESTIONS
-    assert all(cell.startswith("0/") for cell in cells)
+    none = {name for name, cell in zip(names, cells, strict=True) if cell.startswith("–")}
+    assert none == {"sf-31", "sf-32", "sf-33", "sf-39"}
+    assert all(cell.startswith("0/") for name, cell in zip(names, cells, strict=True) if name not in none)
 
 
 def test_a_heading_sorts_by_its_column(opened: Opened, storefront_page: Path) -> None:
@@ -414,7 +422,7 @@ def test_text_can_be_read_in_light_and_dark(opened: Opened, storefront_page: Pat
 
 
 def test_hostile_text_is_shown_and_never_run(opened: Opened, tmp_path: Path) -> None:
-    """Questions, answers, chunks and calls of hostile strings are shown letter by letter, and nothing of it runs."""
+    """Questions, answers, chunks, queries and calls of hostile strings are shown letter by letter, and nothing runs."""
     opened.open(write_report([hostile_dataset(tmp_path)], tmp_path / "r.html"))
     page = opened.page
     links = page.locator("#table tbody th > a")
@@ -424,9 +432,12 @@ def test_hostile_text_is_shown_and_never_run(opened: Opened, tmp_path: Path) -> 
         page.locator("#detail #map").wait_for(state="attached")
         assert page.locator("#detail .question").text_content() == visible_text(text)
         assert page.locator("#answer").text_content() == visible_text(text)
-        # The chunk, then arguments and result of the call.
-        chunk, given, result = page.locator("#detail pre.chunk").all_text_contents()
-        assert (json.loads(given), chunk, result) == ({text: [text]}, visible_text(text), visible_text(text))
+        given, result = page.locator("#calls pre.chunk").all_text_contents()
+        assert json.loads(given) == {text: [text]}
+        # The chunk, the query with that of gold, and the result of the call.
+        shown = page.locator("#chunks pre.chunk, #queries pre.chunk").all_text_contents()
+        assert [*shown, result] == [visible_text(text)] * 4
+        assert page.locator("#detail pre.chunk").count() == 5
         assert page.locator("#calls td bdi").text_content() == visible(text)
         assert page.locator("#detail :is(script, img, iframe, a)").count() == 0
         page.keyboard.press("Escape")
