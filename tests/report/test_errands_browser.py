@@ -62,7 +62,8 @@ def test_what_takes_no_click(reader: Reader) -> None:
     """Who won, whether it may be chance, and the boundary and the edge that lose most are read."""
     verdict = reader.page.locator(".verdict-line").filter(visible=True)
     assert verdict.inner_text().startswith("graph-v2 and graph don't clearly differ: nDCG@10")
-    assert verdict.locator("b").inner_text() == "+0.13 [+0.00, +0.26]"
+    # Without an answer no chunk is relevant: sf-31 to sf-33, and sf-39 for its principal, have no nDCG.
+    assert verdict.locator("b").inner_text() == "+0.15 [+0.03, +0.27] over 35 of 39 questions"
     for table in (".breaks .broken", ".single .broken"):
         rows = reader.page.locator(table).first.locator("tbody tr")
         first = rows.first
@@ -96,7 +97,7 @@ def test_any_run_takes_one_click(reader: Reader, outcomes: dict[str, Any], event
         return (one["answer"], one["path"]) == ("right", "wrong") if event == "luck" else event in one["flags"]
 
     expected = [name for name, runs in outcomes.items() if any(holds(one) for one in runs)]
-    assert 0 < len(expected) < 30
+    assert 0 < len(expected) < len(outcomes)
     assert reader.listed() == expected
     assert reader.actions == 1
 
