@@ -55,7 +55,10 @@ def test_the_baseline_is_chosen_there_and_kept_in_the_address(opened: Opened, st
 
 
 def test_a_cell_leads_to_its_questions(opened: Opened, storefront_page: Path) -> None:
-    """A cell of CALLS lists the questions of which its run missed such an edge, its name all that need one."""
+    """A cell of CALLS lists the questions of which its run missed such an edge, its name all that need one.
+
+    The path of sf-39 leads through what its principal may not read: nothing of it is required.
+    """
     from playwright.sync_api import expect
 
     asked = [one for one in read_jsonl(STOREFRONT / "questions.jsonl") if len(one.get("paths") or []) == 1]
@@ -63,14 +66,16 @@ def test_a_cell_leads_to_its_questions(opened: Opened, storefront_page: Path) ->
         one["id"]
         for one in asked
         if any(step["relation"] == "CALLS" and not step["optional"] for step in one["paths"][0]["steps"])
-    }
+    } - {"sf-39"}
     opened.open(storefront_page)
     page = opened.page
     row = page.locator(".broken tr", has=page.get_by_role("link", name="CALLS", exact=True))
     row.locator("td a").nth(2).click()
     expect(page.locator("#run")).to_have_value("2")
     expect(page.locator("#f-missed")).to_be_checked()
-    assert need <= set(page.locator("#table tbody th > a").all_inner_texts())  # storefront-bm25 walked nothing
+    listed = set(page.locator("#table tbody th > a").all_inner_texts())
+    assert need <= listed  # storefront-bm25 walked nothing
+    assert "sf-39" not in listed
     row.get_by_role("link", name="CALLS", exact=True).click()
     expect(page.locator("#f-missed")).not_to_be_checked()
     assert need <= set(page.locator("#table tbody th > a").all_inner_texts())
