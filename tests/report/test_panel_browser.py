@@ -14,7 +14,7 @@ from graphkit.records.scores import answer_hash
 from graphkit.report import PageOptions, write_report
 from tests.helpers import cli
 from tests.helpers.browsers import Opened, in_each_browser
-from tests.helpers.datasets import STOREFRONT, read_jsonl
+from tests.helpers.datasets import SHOP_QUESTIONS, STOREFRONT, read_jsonl
 from tests.helpers.executions import result
 from tests.plugins.sandbox.test_execution_view import execution
 
@@ -59,7 +59,7 @@ def test_the_cause_and_the_answer_stand_near_the_top(
     opened.page.set_viewport_size({"width": 1280, "height": 800})
     opened.open(page)
     found = opened.page.evaluate(HEIGHTS)
-    assert len(found) == {"storefront": 30, "pallets": 40, "traced": 199}[name]
+    assert len(found) == {"storefront": SHOP_QUESTIONS, "pallets": 40, "traced": 199}[name]
     told, answer, marks = (median(column) for column in zip(*found, strict=True))
     assert (told <= REASON, answer <= ANSWER, marks <= 2) == (True, True, True), (told, answer, marks)
 
