@@ -156,7 +156,8 @@ def test_a_row_tells_its_node_and_how_it_was_reached(opened: Opened, storefront_
     opened.open(storefront_page, "#storefront-graph/sf-04")
     opened.unfold_map()
     page = opened.page
-    assert opened.drawn() == {"missed": 2, "turn": 1, "extra": 19}
+    # Of 20 distinct edges one is the turn, and two are edges of main that the stack of 1.x does not hold.
+    assert opened.drawn() == {"missed": 2, "turn": 1, "invented": 2, "extra": 17}
     assert page.locator("#map .gold .name").all_inner_texts() == ["open_session", "sweep", "sessions"]
     badges = page.locator("#map .gold .badge").all_text_contents()
     assert badges == ["5c5bb23d v2.1.0 ✕1 ≠pin", "1a48ce9e v1.1.0 pinned", "4bec4b28 v2.1.0 ✕2 ≠pin"]
