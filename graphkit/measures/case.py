@@ -200,7 +200,7 @@ class Case:
 
     @property
     def decline_doubt(self) -> str | None:
-        """Why it is doubtful whether the record declines, one of ``OF_DECLINING``; None if it isn't, or isn't known."""
+        """The reason to doubt whether the record declines, one of ``OF_DECLINING``; None without one."""
         answer = self.answer
         if answer is None or self.declined is None:
             return None
@@ -211,7 +211,7 @@ class Case:
 
     @property
     def decline_said_by(self) -> str:
-        """Who says whether the record declines: ``record``, ``judge`` or ``words``."""
+        """The source that says whether the record declines: ``record``, ``judge`` or ``words``."""
         return {READ_DECLINED: "words", JUDGED_DECLINED: "judge"}.get(self.decline_doubt or "", "record")
 
     @lazy

@@ -581,12 +581,12 @@ class ComparedResult(Record):
     executable
         Whether a query ran, and was allowed to.
     same
-        Whether the result of the last one that ran is that of a gold query; null if it can't be told.
+        Whether the last query that ran has the result of a gold query; null if unknown.
     nodes, gold_nodes
         The nodes that the patterns of the record's queries bind in the rows of their results, and those of the gold
         query that is closest to it; null if they can't be traced.
     reason
-        Why no query ran, or why its nodes and edges, or its result, can't be told.
+        Why no query ran, or why its nodes, edges or equality are unknown.
     cause, cause_kind
         The change of the query that makes its result that of gold, in words, and its kind.
     """

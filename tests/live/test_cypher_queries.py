@@ -155,7 +155,7 @@ def test_text_to_cypher(driver: neo4j.Driver, tmp_path: Path) -> None:
             return CompletionResponse(text=_asked(prompt))
 
         def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:
-            raise NotImplementedError
+            yield self.complete(prompt)
 
     retriever = TextToCypherRetriever(Asking(), llm=Served(), include_raw_response_as_metadata=True)
     log: Log = []

@@ -95,7 +95,7 @@ class NodePattern:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How often a part of a pattern repeats: ``*1..3``, ``+`` or ``{1,3}``. ``most`` is None without an upper bound."""
+    """The repetitions of a part of a pattern, as ``*1..3``, ``+`` or ``{1,3}``. ``most`` is None without a bound."""
 
     least: int
     most: int | None
@@ -250,7 +250,7 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What WITH and RETURN name.
+    """The columns and clauses of a WITH or RETURN.
 
     Attributes
     ----------

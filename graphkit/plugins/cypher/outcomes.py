@@ -1,4 +1,4 @@
-"""What came of a query that ran over a graph."""
+"""The outcome of a query over a graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class QueryOutcome:
-    """What came of a query.
+    """The outcome of a query.
 
     Attributes
     ----------

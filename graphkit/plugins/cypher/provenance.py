@@ -46,7 +46,7 @@ class Untraceable(Exception):  # noqa: N818  # an outcome, not a failure
 
 @dataclass(frozen=True, slots=True)
 class BoundElements:
-    """What patterns bind.
+    """The nodes and edges that patterns bind.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Why a query gives another result than gold: the smallest edit after which it is right.
+"""The cause of a wrong query: the smallest edit after which it is right.
 
 The cause is found by experiment. Each single edit is made and the query runs again; where none helps, each pair of
 edits is tried within a budget. Where gold is a query, an edit helps if the results are equal. Of several, those come
@@ -32,7 +32,7 @@ _MOSTLY_GOLD = 2 / 3
 
 
 class RunsEdited(Protocol):
-    """What runs an edited query: :meth:`graphkit.plugins.cypher.query_runs.QueryRunner.run`."""
+    """A function that runs an edited query: :meth:`graphkit.plugins.cypher.query_runs.QueryRunner.run`."""
 
     def __call__(self, text: str, /, *, rows_only: bool = False) -> QueryOutcome:
         """Run a query, and return what came of it; its walk may be left out."""
@@ -81,13 +81,13 @@ class QueryCause:
 
     @property
     def category(self) -> str:
-        """What causes of many queries are counted by: ``direction turned``, ``literal replaced and hop added``."""
+        """The kind under which causes are counted: ``direction turned``, ``literal replaced and hop added``."""
         return " and ".join(dict.fromkeys(f"{one.subject} {one.kind}" for one in self.edits))
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """What a query asks for and the graph doesn't have, with the nearest that it has."""
+    """A name or node that a query asks for and the graph lacks, with the nearest that it has."""
 
     kind: str
     name: str
@@ -102,7 +102,7 @@ class UnknownName:
 
 @dataclass(frozen=True, slots=True)
 class QueryDiagnosis:
-    """What is wrong with a query.
+    """The diagnosis of a query.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class QueryDiagnosis:
 
     @property
     def category(self) -> str:
-        """What causes of many queries are counted by."""
+        """The kind under which diagnoses are counted."""
         if self.right:
             return "right"
         if self.causes:
@@ -310,7 +310,7 @@ def _nearest_node(values: Mapping[str, object], names: KnownNames) -> str | None
 
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    """What an edit reaches: in words, its rank (the least is the best), and whether no further edit is needed."""
+    """The effect of an edit in words, its rank (the least is the best), and whether it needs no further edit."""
 
     text: str
     rank: tuple[float, ...]

@@ -25,7 +25,7 @@ NO_WALK = "the walk of a query isn't known: "
 
 
 class Runs(Protocol):
-    """What runs a query over a graph: :class:`graphkit.plugins.cypher.query_runs.QueryRunner`."""
+    """An object that runs a query over a graph: :class:`graphkit.plugins.cypher.query_runs.QueryRunner`."""
 
     def run(self, text: str, parameters: Mapping[str, object] | None = None) -> QueryOutcome:
         """Run a query, and return what came of it."""
@@ -55,7 +55,7 @@ class GoldQuery:
 
 @dataclass(frozen=True)
 class GoldFound:
-    """What the gold queries of a question find.
+    """The results of the gold queries of a question.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class GoldFound:
 
 @dataclass(frozen=True)
 class FoundCause:
-    """What is wrong with a query in words, and what causes of many queries are counted by."""
+    """The cause of a wrong query in words, and the kind under which causes are counted."""
 
     text: str
     kind: str

@@ -103,7 +103,7 @@ class GraphChoice:
 
 @dataclass(frozen=True)
 class WalkedDataset:
-    """What was written.
+    """The dataset that was written, with counts.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class WalkedDataset:
 
     @property
     def stale(self) -> dict[str, str]:
-        """Why the gold of questions is stale, by question."""
+        """The reasons why the gold of questions is stale, by question."""
         return {name: found.stale for name, found in self.gold.items() if found.stale is not None}
 
     @property
@@ -142,7 +142,7 @@ class WalkedDataset:
 
 @dataclass(frozen=True)
 class GivenDataset:
-    """What is walked: records that were read and can be used, and where what comes of them goes."""
+    """The records to walk, all of them usable, and the folder for the result."""
 
     source: Dataset | None
     questions: Sequence[Question]

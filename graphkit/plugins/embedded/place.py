@@ -15,7 +15,7 @@ DEFAULT_HEAP = "a quarter of the memory"
 
 
 class ServerLimits(NamedTuple):
-    """How a server is started: the seconds after which it ends a query, and its Bolt port, 0 for any.
+    """The limits of a server: the seconds after which it ends a query, and its Bolt port, 0 for any.
 
     Without seconds, those of ``GRAPHKIT_QUERY_TIMEOUT`` count.
     """

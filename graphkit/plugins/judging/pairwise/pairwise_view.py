@@ -37,7 +37,7 @@ class ShownSide:
 
 @dataclass(frozen=True)
 class Said:
-    """What a judge said of two answers by a criterion in one order."""
+    """A judge's verdict on two answers by a criterion in one order."""
 
     criterion: str
     first: str
@@ -73,7 +73,7 @@ class JudgedSection:
 
     @property
     def more(self) -> int:
-        """How many pairs of answers aren't shown side by side."""
+        """The number of pairs of answers that aren't shown side by side."""
         return max(0, len(self._pairs) - MOST_QUESTIONS)
 
     @cached_property

@@ -42,7 +42,7 @@ _FEW = "too few questions for an interval"
 
 @dataclass(frozen=True, slots=True)
 class QuestionWin:
-    """What the comparisons on one question are worth to the second run of a pair.
+    """The value of the comparisons on one question to the second run of a pair.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class WinRate:
 
 @dataclass(frozen=True, slots=True)
 class JudgeBias:
-    """How far a judge prefers a place, or the longer answer, whichever run gave it.
+    """The bias of a judge towards a place, or towards the longer answer, whichever run gave it.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class JudgeBias:
 
 @dataclass(frozen=True, slots=True)
 class PersonAgreement:
-    """How far a judge prefers the answers that a person graded higher, by one criterion.
+    """The agreement of a judge with a person: its preference for answers graded higher, by one criterion.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ class HeadToHead:
 
     @cached_property
     def by_question(self) -> dict[tuple[str, str, str], dict[str, QuestionWin]]:
-        """What each question is worth to the second run, by pair and criterion."""
+        """The value of each question to the second run, by pair and criterion."""
         found: dict[tuple[tuple[str, str], str, str], list[AnswerComparison]] = {}
         for one in self.comparisons:
             found.setdefault((_pair(one.first, one.second), one.criterion, one.question), []).append(one)
@@ -380,7 +380,7 @@ class HeadToHead:
 
     @cached_property
     def agreement(self) -> list[PersonAgreement]:
-        """How far the judge agrees with a person's grades, by each criterion; empty without grades of both runs."""
+        """The agreement of the judge with a person's grades, by criterion; empty without grades of both runs."""
         grades: dict[str, dict[tuple[str, str], list[float]]] = {}
         for one in self.persons:
             if one.number is not None:
