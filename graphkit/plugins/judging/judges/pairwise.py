@@ -6,14 +6,13 @@ The judge never learns which run gave an answer. The criteria of GraphRAG's eval
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.files.texts import read_text
+from graphkit.files.texts import read_toml
 from graphkit.measures.completeness import content_words, identifiers_in
 from graphkit.measures.text import named, words_of
 from graphkit.plugins.judging.judges.contract import Finding, Grader, Reading
@@ -78,11 +77,7 @@ def criteria_of(names: Sequence[str], file: Path | None) -> tuple[PairwiseCriter
 
 
 def _own(file: Path) -> dict[str, str]:
-    where = str(file)
-    try:
-        given = tomllib.loads(read_text(file, _FORM))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"the file isn't TOML: {error}", where=where, remedy=_FORM) from None
+    where, given = str(file), read_toml(file, _FORM)
     if not given:
         raise InputError("the file holds no criterion", where=where, remedy=_FORM)
     for name, text in given.items():

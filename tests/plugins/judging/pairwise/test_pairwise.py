@@ -160,7 +160,7 @@ def test_mistakes(runs: list[Path]) -> None:
         ('directness = "x"', "is a built-in criterion"),
         ("cites = 3", "has no text"),
         ("", "holds no criterion"),
-        ("=", "isn't TOML"),
+        ("=", "not valid TOML"),
     ):
         (folder / "own.toml").write_text(text)
         assert what in compare(runs, "--criteria", "own.toml", code=2).err
