@@ -33,7 +33,7 @@ from graphkit.records.schemas import RECORDS
 from graphkit.scoring import intervals
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Process, Row, environment, inside, tiny, write_lines
-from tests.helpers.invocations import commands
+from tests.helpers.invocations import SERVING, commands
 from tests.helpers.suites import one_fast
 
 PAGE = (ROOT / "docs" / "commands.md").read_text()
@@ -109,6 +109,12 @@ def test_every_command_takes_json() -> None:
     """--json is an option of every command."""
     for words, command in COMMANDS.items():
         assert any("--json" in option.opts for option in command.params), words
+
+
+def test_commands_that_serve() -> None:
+    """The tests know each command that doesn't end by itself: its help says how one ends it, or it is an agent's."""
+    ended = {words for words, command in COMMANDS.items() if "ends the command" in " ".join(command.help.split())}
+    assert ended | {("mcp",)} == SERVING
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -27,6 +27,7 @@ from tests.helpers.invocations import (
     SAMPLE,
     SCHEMA,
     SCORE,
+    SERVING,
     SPAN,
     VERDICT,
     Words,
@@ -195,7 +196,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def stopped(words: Words) -> Iterator[None]:
     """End a command that serves until it is reported to end."""
-    if words not in (("listen",), ("view",)):
+    if words not in SERVING:
         yield
         return
     with ended_at_once():

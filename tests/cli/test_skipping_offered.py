@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
-from tests.helpers.invocations import DISTINCT, GIVEN, Words, arguments, commands, write_world
-
-#: Commands that serve until somebody ends them.
-SERVING = {("listen",), ("mcp",), ("view",)}
+from tests.helpers.invocations import DISTINCT, GIVEN, SERVING, Words, arguments, commands, write_world
 
 #: Those that the fast suite calls: of each way to read records one.
 FAST = {("evaluate",), ("import", "auto"), ("load-scores",), ("compare",), ("grade",), ("check",)}

@@ -286,6 +286,9 @@ GIVEN: dict[Words, dict[str, str]] = {
     },
 }
 
+#: Commands that serve until somebody ends them: a test that starts one has to end it.
+SERVING: frozenset[Words] = frozenset({("listen",), ("mcp",), ("serve-graph",), ("view",)})
+
 #: Texts among the arguments that name no file.
 NAMES = {("schema", "record"), ("import gold", "form")}
 NAMES |= {("db rename", name) for name in ("kind", "old", "new")}

@@ -5,16 +5,19 @@ Runs under each Python, so that ``tests.versions`` can compare them byte for byt
 
 from __future__ import annotations
 
+import faulthandler
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.helpers.cli import inside
 from tests.helpers.datasets import STOREFRONT, generate
-from tests.helpers.invocations import COMMANDS, PLAIN, commands, usual, write_world
+from tests.helpers.invocations import COMMANDS, PLAIN, SERVING, commands, usual, write_world
 
-#: Commands that serve until they are stopped, that need a database or a service, or whose answer is the machine's.
-LEFT_OUT = {("demo",), ("listen",), ("view",), ("mcp",), ("sandbox", "check"), ("ci",), ("completion",), ("query",)}
+#: Commands that serve until they are ended, that need a database or a service, or whose answer is the machine's.
+LEFT_OUT = SERVING | {("demo",), ("sandbox", "check"), ("ci",), ("completion",), ("query",)}
+#: The seconds after which a call that hasn't ended ends all, with its lines of code.
+LIMIT = 600
 #: The endings of the files that ``evaluate`` writes.
 ENDINGS = (".jsonl", ".csv", ".json", ".xml", ".md")
 #: What is no JSON, in ways that the versions of Python have words of their own for.
@@ -56,6 +59,7 @@ def main(folder: Path) -> None:
     """Run every call in a world of small files."""
     world = write_world(folder / "world")
     for name, arguments in calls(world):
+        faulthandler.dump_traceback_later(LIMIT, exit=True)
         done = inside(*arguments, cwd=world, env={"COLUMNS": "100", "HOME": str(folder / "home")})
         written = f"{done.code}\n{done.out}\n--\n{done.err}"
         (folder / f"{name.replace('/', '_')}.txt").write_text(written, "utf-8", "backslashreplace")
