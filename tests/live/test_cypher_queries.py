@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -87,6 +88,12 @@ def _asked(text: str) -> str:
         )
     found: str = said.choices[0].message.content
     return found
+
+
+def _within_fences(text: str) -> str:
+    """Return the code of an answer, as a client of a tool takes it out; an answer without fences is all code."""
+    found = re.search(r"```\w*\n(.*?)(```|$)", text, re.DOTALL)
+    return (found[1] if found else text).strip()
 
 
 def test_text2cypher(driver: neo4j.Driver, tmp_path: Path) -> None:
@@ -184,16 +191,19 @@ def test_mcp_tool(server: Neo4jServer, tmp_path: Path) -> None:
     async def asked(key: str, question: str, log: Path) -> None:
         line = f"tee -a {log} | {command} --transport stdio | tee -a {log}"
         given = StdioServerParameters(command="sh", args=["-c", line], env={**os.environ, **named})
-        text = f"{SCHEMA}\n\n{EXAMPLES[0]}\n\nWrite the Cypher query alone. Question: {question}"
+        text = f"{SCHEMA}\n\n{EXAMPLES[0]}\n\nReply with one Cypher query and nothing else. Question: {question} Query:"
         with Path(os.devnull).open("w") as nowhere:
             async with stdio_client(given, errlog=nowhere) as ends, ClientSession(*ends) as client:
                 await client.initialize()
-                await client.call_tool("read_neo4j_cypher", {"query": _asked(text)})
+                await client.call_tool("read_neo4j_cypher", {"query": _within_fences(_asked(text))})
 
     log: Log = []
     for key, question in QUESTIONS.items():
         path = tmp_path / f"{key}.jsonl"
         asyncio.run(asked(key, question, path))
         messages = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+        for one in messages:  # the texts about the server's tools are long, and not ours to keep
+            if tools := one.get("result", {}).get("tools"):
+                one["result"]["tools"] = [{name: tool[name] for name in ("name", "annotations")} for tool in tools]
         log += [{"question_id": key, "message": one} for one in messages]
     _kept("mcp", log, tmp_path)

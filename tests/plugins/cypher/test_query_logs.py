@@ -1,4 +1,4 @@
-"""Logs of queries that a real model wrote, as neo4j-graphrag, LangChain and LlamaIndex recorded them.
+"""Logs of queries that a real model wrote, as three libraries and a client of MCP recorded them.
 
 tests/live/test_cypher_queries.py records them anew.
 """
@@ -15,7 +15,7 @@ from tests.plugins.cypher.query_logs import check_log
 RECORDED = Path(__file__).parent / "recorded"
 
 
-@pytest.mark.parametrize("name", ["neo4j-graphrag", "langchain", "llama-index"])
+@pytest.mark.parametrize("name", ["neo4j-graphrag", "langchain", "llama-index", "mcp"])
 def test_recorded_queries(name: str, tmp_path: Path) -> None:
     """Each query is read with its rows, survives a second import, and is walked."""
     log = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").read_text("utf-8").splitlines()]
