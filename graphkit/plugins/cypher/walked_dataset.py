@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.database.settings import DATABASE, Settings, checked_uri
-from graphkit.errors import InputError
+from graphkit.errors import DatabaseError, InputError
 from graphkit.files.atomic import together, write_records
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import stem_of
@@ -88,7 +88,7 @@ class GraphChoice:
         if self.graph != OWN_GRAPH:
             if self.stack is not None:
                 raise InputError("--stack names a graph of the dataset, and --graph a server", remedy="Leave out one.")
-            with query_runner(self.settings(), **limits) as runner:
+            with _given_here(), query_runner(self.settings(), **limits) as runner:
                 yield runner
             return
         own = Settings.resolve()
@@ -99,6 +99,19 @@ class GraphChoice:
             query_runner(graph, own.data, **limits) as runner,
         ):
             yield runner
+
+
+@contextmanager
+def _given_here() -> Iterator[None]:
+    """Let no remedy name the variable NEO4J_URI: the address was given by an option."""
+    try:
+        yield
+    except DatabaseError as error:
+        if "NEO4J_URI" in (error.remedy or ""):
+            error.remedy = (
+                f"Check the address and that the server runs, or give {OWN_GRAPH!r} for the dataset's own graph."
+            )
+        raise
 
 
 @dataclass(frozen=True)

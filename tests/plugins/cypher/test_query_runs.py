@@ -229,3 +229,13 @@ def test_a_server_that_cannot_refuse_writes(graph: DatasetGraph, tmp_path: Path)
         assert not (tmp_path / "out").exists()
     finally:
         endpoint.release()
+
+
+def test_an_address_without_a_server(tmp_path: Path) -> None:
+    """The error says what to do about the option, and not about a variable that nobody set."""
+    data = world(tmp_path / "data")
+    write_lines(data / "runs" / "r.jsonl", [{"run": "r", "question_id": "q1", "answer": "x"}])
+    done = inside("cypher", data, "--graph", "bolt://127.0.0.1:1", "-o", tmp_path / "out", cwd=tmp_path, code=3)
+    assert "bolt://127.0.0.1:1: no server listens" in done.err
+    assert "give 'dataset' for the dataset's own graph" in done.err
+    assert "NEO4J_URI" not in done.err
