@@ -333,7 +333,7 @@ class Recorder:
         for level, names in record.get("rankings", {}).items():
             record["rankings"][level] = [found(name, counted=False) for name in names]
         for seed in record.get("seeds", ()):
-            seed["id"] = found(seed["id"], counted=False)
+            seed["id"] = found(seed["id"])
         for call in record.get("tool_calls", ()):
             if "seen" in call:
                 call["seen"] = list(dict.fromkeys(found(name, counted=False) for name in call["seen"]))
@@ -374,7 +374,7 @@ class Recorder:
         return record
 
     def _seed(self, seed: LoggedChunk, where: str) -> dict[str, Any] | None:
-        if (name := self._id(seed.name, where, counted=False)) is None:
+        if (name := self._id(seed.name, where)) is None:
             return None
         fields = {"score": seed.score, "mention": seed.text}
         return {"id": name} | {key: value for key, value in fields.items() if value is not None}

@@ -14,7 +14,7 @@ from graphkit.plugins.logs.llama_index import LlamaIndexReader
 from graphkit.plugins.logs.neo4j_graphrag import Neo4jGraphragReader
 from graphkit.readers.logged import Reader, ReadOptions
 from tests.helpers import ROOT
-from tests.helpers.cli import inside
+from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl, write_jsonl
 
 Row = dict[str, Any]
@@ -129,3 +129,14 @@ def test_topic_entities_of_think_on_graph(tmp_path: Path) -> None:
         ("Ann", "BORN_IN", "Ulm"),
         ("Bavaria", "CONTAINS", "Ulm"),
     ]
+
+
+def test_seeds_that_the_dataset_lacks_are_reported(tmp_path: Path) -> None:
+    """The import counts the ids of seeds as it counts those of chunks and edges, so that a wrong table is noticed."""
+    tiny(tmp_path / "data")  # whose one path goes from a:m.py#x to a:m.py#y
+    seeds_of = [{"id": "a:m.py#x"}, {"id": "m.x.renamed"}]
+    log = write_jsonl(tmp_path / "log.jsonl", [{"run": "r", "question_id": "q1", "answer": "?", "seeds": seeds_of}])
+    done = inside(
+        "import", "graphkit", log, "-d", tmp_path / "data", "-o", tmp_path / "run.jsonl", cwd=tmp_path, code=0
+    )
+    assert "1 of 2 ids are known" in done.out + done.err
