@@ -309,8 +309,9 @@ def analysed(store: Store, name: str, run: Run) -> list[dict[str, Any]]:
     return [dict(row) for row in store.read(query.text, query.bind(given))]
 
 
-#: All but one that reads scores alone: these graphs hold none, and tests/graph/test_figures.py has its rows.
-ANALYSES = [query for query in analysis_queries() if query.name != "worst-questions"]
+#: All but those that read scores or comparisons alone, which these graphs lack: tests/graph/test_figures.py and
+#: tests/plugins/judging/pairwise have their rows.
+ANALYSES = [query for query in analysis_queries() if query.name not in ("worst-questions", "orders-disagree")]
 
 
 @pytest.mark.parametrize("query", ANALYSES, ids=lambda query: query.name)
