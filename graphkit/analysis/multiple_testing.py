@@ -81,7 +81,7 @@ def corrected(
         Of how many pairs of runs this is one. Each p-value is multiplied by it (Bonferroni), so that a pair has the
         same figures whichever others are computed. Drawn signs give no p-value below 1 / (resamples + 1), which so many
         comparisons would raise above any level: :func:`~graphkit.analysis.paired.signs_bound` replaces it where that is
-        smaller.
+        smaller, also before the correction.
     resamples
         With 0 nothing is drawn, and the p-values of the results are corrected by :func:`holm`.
     """
@@ -91,9 +91,10 @@ def corrected(
         some = _together([results[one] for one in own], [columns[one] for one in own], pairs, resamples, seed)
         for place, p_value in zip(own, some, strict=True):
             p_values[place] = p_value
+    own_p = [min(one.p_value, _bound(one)) if resamples and pairs > 1 else one.p_value for one in results]
     return tuple(
-        dataclasses.replace(one, p_corrected=min(1.0, p_value * pairs))
-        for one, p_value in zip(results, p_values, strict=True)
+        dataclasses.replace(one, p_value=own, p_corrected=min(1.0, p_value * pairs))
+        for one, own, p_value in zip(results, own_p, p_values, strict=True)
     )
 
 

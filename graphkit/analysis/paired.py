@@ -52,7 +52,8 @@ class PairedResult:
         The 95% confidence interval of the mean difference, see :func:`interval`; None if the questions are too few, and
         ``reason`` then says so.
     p_value
-        Two-sided, of the paired randomisation test, which flips the signs of whole clusters.
+        Two-sided, of the paired randomisation test, which flips the signs of whole clusters. Among several pairs of
+        runs it is :func:`signs_bound` where that is smaller, as for ``p_corrected``.
     p_corrected
         The p-value after the correction over the compared measures, see
         :func:`~graphkit.analysis.multiple_testing.max_t`.

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphkit.errors import InputError
 from graphkit.plugins.judging.pairwise.comparisons import BOTH_LACK, AnswerComparison
 from graphkit.plugins.judging.pairwise.win_rates import NO_VERDICT, HeadToHead, WinRate
 from graphkit.records.scores import Score
 from graphkit.scoring.question_clusters import QuestionClusters
+from tests.helpers.properties import examples
 from tests.plugins.judging.pairwise.simulated import chances, compared, simulated
 
 
@@ -153,6 +157,55 @@ def test_corrected_over_criteria_and_pairs() -> None:
     three = head([*won("a", "b"), *won("a", "c"), *won("b", "c")], "a", "b", "c", criteria=("x", "y"))
     assert [one.result and one.result.p_corrected for one in three.rates] == [pytest.approx(6 / 64)] * 6
     assert "and 3 pairs" in (three.rates[0].verdict.why_unclear or "")
+
+
+def p_values(found: HeadToHead) -> list[tuple[float, float]]:
+    """Return the p-value of each win rate, and the corrected one."""
+    return [(one.result.p_value, one.result.p_corrected) for one in found.rates if one.result is not None]
+
+
+def test_many_questions_over_pairs() -> None:
+    """Forty wins of forty: no drawn sign is as extreme, which shows 1/10,001 and no less.
+
+    A pair alone has that p-value, corrected or not. Of three pairs each has the bound for a sum of 40 signs instead,
+    3.1787 P(abs(Z) >= 40/sqrt(40)), where P(abs(Z) >= z) = erfc(z/sqrt(2)); corrected, three times that.
+    """
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    some = [
+        one
+        for first, second in pairs
+        for number in range(40)
+        for one in (
+            compared(f"q{number}", first, second, "second"),
+            compared(f"q{number}", second, first, "first"),
+        )
+    ]
+    alone = head(one for one in some if "c" not in (one.first, one.second))
+    assert p_values(alone) == [(pytest.approx(1 / 10_001), pytest.approx(1 / 10_001))]
+    bound = 3.1787 * math.erfc(math.sqrt(40 / 2))
+    assert p_values(head(some, "a", "b", "c")) == [(pytest.approx(bound), pytest.approx(3 * bound))] * 3
+
+
+@examples(30)
+@given(
+    seed=st.integers(0, 10_000),
+    runs=st.sampled_from(["ab", "abc", "abcd"]),
+    criteria=st.sampled_from(["x", "xy", "xyz"]),
+    questions=st.integers(1, 40),
+    gain=st.sampled_from([0.0, 1.0, 8.0]),
+    clustered=st.booleans(),
+)
+def test_no_correction_lowers_a_p_value(
+    seed: int, runs: str, criteria: str, questions: int, gain: float, clustered: bool
+) -> None:
+    """Over any pairs and criteria, few questions and many, surely better runs and equal ones, the same in JSON."""
+    strengths = {run: gain * place for place, run in enumerate(runs)}
+    some = simulated(strengths, questions, numpy.random.default_rng(seed), ties=-1.0, criteria=[*criteria])
+    groups = QuestionClusters("group", {f"q{number}": f"g{number % 9}" for number in range(questions)})
+    found = head(some, *runs, criteria=criteria, clusters=groups if clustered else None, resamples=500)
+    figures = p_values(found)
+    assert all(raw <= corrected <= 1 for raw, corrected in figures)
+    assert [(one["p_value"], one["p_corrected"]) for one in found.as_json()["win_rates"]] == figures
 
 
 def test_clusters() -> None:
