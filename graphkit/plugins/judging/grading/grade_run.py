@@ -22,7 +22,6 @@ from graphkit.files.reading import RecordReader
 from graphkit.files.run_files import answering_model
 from graphkit.graph.runs import refuse_other_run
 from graphkit.plugins.judging.grading.judge_setup import (
-    LEXICAL,
     Collecting,
     GradingEstimate,
     JudgeOptions,
@@ -32,11 +31,13 @@ from graphkit.plugins.judging.grading.judge_setup import (
     opened,
     opened_batches,
 )
+from graphkit.plugins.judging.grading.unfinished import continued, unfinished_file, until_kept
 from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade
 from graphkit.plugins.judging.grading.verdict_store import keep_beside, with_other_models
 from graphkit.plugins.judging.judges.catalogue import graders_named
 from graphkit.plugins.judging.judges.contract import Grader, Judge
 from graphkit.plugins.judging.judges.examples import Examples
+from graphkit.plugins.judging.judges.known_judges import LEXICAL
 from graphkit.plugins.judging.judges.materials import CONTEXT_TOKENS
 from graphkit.plugins.judging.judges.own_rubric import load_rubric
 from graphkit.plugins.judging.judges.verdict_request import TRIES
@@ -86,6 +87,9 @@ class GradingOptions:
         A limit of the cost that several judges share; by default each has its own.
     examples
         A person's grades that the prompt of one measure shows.
+    forgets
+        With ``keep``: whether the opinions of a judge without a model, kept for a grading that is killed, are forgotten
+        at the end. A jury forgets those of all its members at its own end.
     """
 
     graders: Sequence[str] = DEFAULT_GRADERS
@@ -102,6 +106,7 @@ class GradingOptions:
     resources: Mapping[str, float] | None = None
     budget: Budget | None = field(default=None, repr=False)
     examples: Examples | None = None
+    forgets: bool = True
 
     def of_run(self, run_file: Path) -> GradingOptions:
         """Return the options with the answering model that `graphkit run` noted, unless the user named one."""
@@ -196,21 +201,25 @@ def grade(
         refuse_other_run(store, source.name, to_grade.run, run_file)
     settings = JudgeOptions(judge) if isinstance(judge, str) else judge
     refuse_unread(options, settings)
-    with _grading(options, notify) as grading:
-        if not isinstance(settings, JudgeOptions):
-            if options.batch:
-                raise InputError(f"batches ask a model, which the judge {settings.name!r} doesn't")
-            graded = event_loop.run(grading(options.job(OpenedJudge(settings)), to_grade))
-        elif options.batch:
-            graded = event_loop.run(_by_batches(to_grade, settings, options, notify, grading))
-        else:
-            graded = event_loop.run(_at_once(to_grade, settings, options, grading, notify))
-    # Another process may grade the same run: its files are read before anything is written, here and in the graph.
-    with locked(grading_lock(run_file), lambda: notify(WAITING)) if options.keep else nullcontext():
-        whole = keep_beside(run_file, whole_run, graded, graders, notify, only) if options.keep else graded
-        if store is not None:
-            both = with_other_models(run_file, whole_run, whole) if options.keep else whole
-            _into_graph(store, run_file, source, both, problems.on_error)
+    name = settings.judge if isinstance(settings, JudgeOptions) else settings.name
+    opinions = unfinished_file(run_file, name) if options.keep else None
+    with until_kept(opinions, notify, options.forgets):
+        with _grading(options, notify) as grading:
+            if not isinstance(settings, JudgeOptions):
+                if options.batch:
+                    raise InputError(f"batches ask a model, which the judge {settings.name!r} doesn't")
+                job = options.job(OpenedJudge(continued(settings, opinions)))
+                graded = event_loop.run(grading(job, to_grade))
+            elif options.batch:
+                graded = event_loop.run(_by_batches(to_grade, settings, options, notify, grading))
+            else:
+                graded = event_loop.run(_at_once(to_grade, settings, options, grading, notify, opinions))
+        # Another process may grade the same run: its files are read before anything is written, here and in the graph.
+        with locked(grading_lock(run_file), lambda: notify(WAITING)) if options.keep else nullcontext():
+            whole = keep_beside(run_file, whole_run, graded, graders, notify, only) if options.keep else graded
+            if store is not None:
+                both = with_other_models(run_file, whole_run, whole) if options.keep else whole
+                _into_graph(store, run_file, source, both, problems.on_error)
     return graded
 
 
@@ -266,9 +275,14 @@ def _grading(options: GradingOptions, notify: Callable[[str], None]) -> Iterator
 
 
 async def _at_once(
-    run: RunToGrade, judge: JudgeOptions, options: GradingOptions, grading: _Grading, notify: Callable[[str], None]
+    run: RunToGrade,
+    judge: JudgeOptions,
+    options: GradingOptions,
+    grading: _Grading,
+    notify: Callable[[str], None],
+    opinions: Path | None,
 ) -> Graded:
-    async with opened(judge, options.budget, notify) as opened_judge:
+    async with opened(judge, options.budget, notify, opinions) as opened_judge:
         return await grading(options.job(opened_judge, judge.concurrency), run)
 
 

@@ -13,6 +13,13 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graphkit.plugins.judging.grading.unfinished import (
+    KEEP_OPINION,
+    OPINION,
+    ContinuedJudge,
+    KeptOpinions,
+    RemoteOpinions,
+)
 from graphkit.plugins.judging.grading.verdict_job import Graded, GradingJob, RunToGrade
 from graphkit.plugins.judging.judges.catalogue import GRADERS
 from graphkit.plugins.judging.judges.contract import Grader, Judge
@@ -45,6 +52,7 @@ class _GradingTask:
     context_tokens: int
     citation_pattern: re.Pattern[str] | None
     answered_by: str | None
+    continued: bool  # whether the driver keeps the judge's opinions
 
 
 @dataclass(frozen=True)
@@ -97,6 +105,8 @@ class Workers:
         handlers: dict[str, Handler] = {"left": left_of, "keep": keep, "forget": forget}
         if shared is not None:
             handlers[ASK] = shared.ask
+        if isinstance(job.judge, ContinuedJudge):
+            handlers |= _of_opinions(job.judge.kept)
         async with serving(handlers, self.host, self.notify) as contact:
             tasks = [*_tasks(job, run, contact)]
             await call_in_thread(deque, in_order(self.executor, judge_answers, tasks, say=self.notify), 0)
@@ -104,7 +114,8 @@ class Workers:
 
 
 def _tasks(job: GradingJob, run: RunToGrade, contact: Contact) -> Iterator[tuple[str, _GradingTask]]:
-    judge: str | Judge = job.judge
+    kept = isinstance(job.judge, ContinuedJudge)
+    judge: str | Judge = job.judge.asked if isinstance(job.judge, ContinuedJudge) else job.judge
     if isinstance(judge, ModelJudge):
         judge = replace(judge, model=None)
     elif job.reference is not None:
@@ -114,8 +125,15 @@ def _tasks(job: GradingJob, run: RunToGrade, contact: Contact) -> Iterator[tuple
     size = chunk_size(len(names), job.concurrency)
     for begin in range(0, len(names), size):
         some = names[begin : begin + size]
-        about = job.concurrency, job.context_tokens, job.citation_pattern, job.answered_by
+        about = job.concurrency, job.context_tokens, job.citation_pattern, job.answered_by, kept
         yield f"answers {some[0]} to {some[-1]}", _GradingTask(contact, judge, graders, _part(run, some), *about)
+
+
+def _of_opinions(kept: KeptOpinions) -> dict[str, Handler]:
+    async def keep(value: list[str]) -> None:
+        await kept.put(*value)
+
+    return {OPINION: kept.get, KEEP_OPINION: keep}
 
 
 def _part(run: RunToGrade, names: list[str]) -> RunToGrade:
@@ -136,8 +154,9 @@ def judge_answers(task: _GradingTask) -> None:
         names = list(run.questions)
         left = [name for name, is_left in zip(names, link.call("left", names), strict=True) if is_left]
         sent: deque[Future[Any]] = deque()
+        judge = _opened(task.judge, link)
         job = GradingJob(
-            judge=_opened(task.judge, link),
+            judge=ContinuedJudge(judge, RemoteOpinions(link.send)) if task.continued else judge,
             graders=[_grader(one) for one in task.graders],
             concurrency=task.concurrency,
             context_tokens=task.context_tokens,

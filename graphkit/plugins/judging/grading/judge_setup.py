@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
+from graphkit.plugins.judging.grading.unfinished import continued
 from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY
 from graphkit.plugins.judging.judges.contract import Judge
 from graphkit.plugins.judging.judges.known_judges import ANTHROPIC as ANTHROPIC_BACKEND
-from graphkit.plugins.judging.judges.known_judges import backend_of, open_judge, split_model
+from graphkit.plugins.judging.judges.known_judges import LEXICAL, backend_of, open_judge, split_model
 from graphkit.plugins.judging.judges.model_judge import ModelJudge
 from graphkit.plugins.judging.llm.chat_completions import SERVICES
 from graphkit.plugins.judging.llm.requests import Model, ModelError, Reply, Request
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from graphkit.plugins.judging.llm.message_batches import Batches
     from graphkit.plugins.judging.llm.prices import PriceTable
 
-LEXICAL = "lexical"
 ANTHROPIC = "anthropic"
 
 #: The default model of the judge ``anthropic``.
@@ -122,11 +122,22 @@ class OpenedJudge:
 
 @asynccontextmanager
 async def opened(
-    options: JudgeOptions, budget: Budget | None = None, notify: Callable[[str], None] | None = None
+    options: JudgeOptions,
+    budget: Budget | None = None,
+    notify: Callable[[str], None] | None = None,
+    opinions: Path | None = None,
 ) -> AsyncIterator[OpenedJudge]:
-    """Open a judge, and close it at the end of the context; for the parameters and errors see :func:`opened_model`."""
+    """Open a judge, and close it at the end of the context.
+
+    For the other parameters and errors see :func:`opened_model`.
+
+    Parameters
+    ----------
+    opinions
+        The file that keeps what a judge without a model says until the judging ends (:mod:`.unfinished`).
+    """
     if backend_of(options.judge) is None:
-        yield OpenedJudge(open_judge(options.judge), reference=options.judge)
+        yield OpenedJudge(continued(open_judge(options.judge), opinions), reference=options.judge)
         return
     async with opened_model(options, budget, notify) as opened:
         judge = model_judge(opened.model, options, opened.prices)

@@ -12,6 +12,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.plugins.judging.grading.grade_run import WAITING, GradingOptions, grade, refuse_unread
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
+from graphkit.plugins.judging.grading.unfinished import unfinished_file, until_kept
 from graphkit.plugins.judging.grading.verdict_job import Graded
 from graphkit.plugins.judging.grading.verdict_store import files_of
 from graphkit.plugins.judging.judges.contract import Grader
@@ -118,22 +120,25 @@ def grade_by_jury(
         twice = next((name for name in names if names.count(name) > 1), None)
         what = "a jury has at least two judges" if twice is None else f"{twice} is named twice"
         raise InputError(what, remedy="Name each judge once, by --judge NAME or --model PROVIDER:NAME.")
-    options = replace(options, **changes)
+    options = replace(options, **changes, forgets=False)
     if options.batch:
         raise InputError("a jury is asked at once", remedy="Leave --batch out, or grade with each judge alone first.")
     for judge in judges:
         refuse_unread(options, judge)
     run_file, options = located(run), replace(options, budget=_shared_budget(judges))
     problems, members = problems if problems is not None else Problems(), dict[str, Graded]()
-    for name, judge in zip(names, judges, strict=True):
-        notify(f"note: {name} judges ({len(members) + 1} of {len(names)})")
-        # What is wrong with the files was reported for the first judge.
-        about = problems if not members else Problems(problems.on_error)
-        members[name] = grade(run, dataset, options, judge=judge, store=store, problems=about, notify=notify)
-    found = _combined(members, options.chosen)
-    if options.keep:
-        with locked(grading_lock(run_file), lambda: notify(WAITING)):
-            _keep(run_file, found, notify)
+    with ExitStack() as stack:
+        for judge in judges if options.keep else ():
+            stack.enter_context(until_kept(unfinished_file(run_file, judge.judge), None))
+        for name, judge in zip(names, judges, strict=True):
+            notify(f"note: {name} judges ({len(members) + 1} of {len(names)})")
+            # What is wrong with the files was reported for the first judge.
+            about = problems if not members else Problems(problems.on_error)
+            members[name] = grade(run, dataset, options, judge=judge, store=store, problems=about, notify=notify)
+        found = _combined(members, options.chosen)
+        if options.keep:
+            with locked(grading_lock(run_file), lambda: notify(WAITING)):
+                _keep(run_file, found, notify)
     if store is not None:
         _into_graph(store, run_file, found)
     return found

@@ -32,7 +32,7 @@ class CallableJudge:
     """
 
     def __init__(self, call: Callable[..., Any], name: str) -> None:
-        self._call = call
+        self.call = call
         self._is_async = is_async(call)
         self.name = name
         own = getattr(call, "version", None)
@@ -44,7 +44,7 @@ class CallableJudge:
         given = ("\n\n".join([prompt.text, *wrong]), dict(schema))
         try:
             if self._is_async:
-                verdict = self._call(*given)
+                verdict = self.call(*given)
             else:
                 verdict, stopped = await call_in_thread(self._outcome, *given)
                 if stopped is not None:
@@ -63,7 +63,7 @@ class CallableJudge:
     def _outcome(self, *given: Any) -> tuple[Any, StopIteration | None]:
         """Call the function, and return a StopIteration: awaiting a thread that raised it would never end."""
         try:
-            return self._call(*given), None
+            return self.call(*given), None
         except StopIteration as error:
             return None, error
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 GROUP = "graphkit.judges"
 
+#: The judge by rules.
+LEXICAL = "lexical"
+
 
 class ModelClient(Model, Protocol):
     """A client of a model API that can be closed."""

@@ -26,6 +26,7 @@ from graphkit.plugins.judging.grading.judge_setup import (
     estimated,
     opened,
 )
+from graphkit.plugins.judging.grading.unfinished import unfinished_file, until_kept
 from graphkit.plugins.judging.grading.verdict_job import RunToGrade
 from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.contract import effort_of, model_of
@@ -296,16 +297,18 @@ def judge_pairs(
     """
     file = given.file_of(judge)
     kept = kept_comparisons(file, problems if problems is not None else Problems())
+    unfinished = unfinished_file(given.place, judge.judge)
 
     async def asking() -> tuple[OpenedJudge, list[AnswerComparison], list[Verdict]]:
-        async with opened(judge, notify=notify) as one:
+        async with opened(judge, notify=notify, opinions=unfinished) as one:
             return one, *await _compared(given, one, judge.concurrency, kept, progress)
 
-    one, found, verdicts = event_loop.run(asking())
-    if found:
-        file.parent.mkdir(exist_ok=True)
-        with locked(grading_lock(given.place)):  # another judging may have kept its comparisons meanwhile
-            write_records(file, _with_former(kept_comparisons(file, Problems("skip")), found))
+    with until_kept(unfinished, notify):
+        one, found, verdicts = event_loop.run(asking())
+        if found:
+            file.parent.mkdir(exist_ok=True)
+            with locked(grading_lock(given.place)):  # another judging may have kept its comparisons meanwhile
+                write_records(file, _with_former(kept_comparisons(file, Problems("skip")), found))
     warnings = given.warnings(judge.judge, model_of(one.judge))
     version = _version(given, one)
     return JudgedPairs(given, one.judge.name, model_of(one.judge), version, found, verdicts, file, warnings)

@@ -38,6 +38,7 @@ from graphkit.plugins.judging.grading.judge_setup import (
     opened,
 )
 from graphkit.plugins.judging.grading.surroundings import texts_in
+from graphkit.plugins.judging.grading.unfinished import unfinished_file, until_kept
 from graphkit.plugins.judging.grading.verdict_job import GradingJob, RunToGrade
 from graphkit.plugins.judging.judges.context_graders import CONTEXT_RELEVANCE, HIGHEST
 from graphkit.plugins.judging.trust.agreement import kappa, raw_agreement
@@ -270,15 +271,10 @@ def judge_pool(
     if out is not None:
         _check_qrels(out, given.pool) if as_qrels else _new_folder(out)
     file = given.file_of(judge)
-    found, verdicts = event_loop.run(_by_judge(given, judge, options, _kept(file, problems), notify))
+    with until_kept(unfinished_file(given.place, judge.judge), notify):
+        found, verdicts = event_loop.run(_by_judge(given, judge, options, _kept(file, problems), notify))
+        _keep(given, file, found, verdicts, problems)
     grades = {question: {one.chunk: one.relevance for one in some} for question, some in _by_question(found).items()}
-    if verdicts:
-        same = {(one.question, one.chunk, one.version, one.text_hash) for one in found}
-        file.parent.mkdir(exist_ok=True)
-        with locked(grading_lock(given.place)):  # another pool may have kept its judgements meanwhile
-            former = _kept(file, Problems(problems.on_error))
-            rest = [one for one in former if (one.question, one.chunk, one.version, one.text_hash) not in same]
-            write_records(file, [*rest, *found])
     if out is not None:
         _write_qrels(out, found) if as_qrels else _write_dataset(out, given, grades)
     questions, invalid = given.runs[0].questions, given.runs[0].invalid
@@ -303,6 +299,19 @@ def judge_pool(
     )
 
 
+def _keep(
+    given: PoolToJudge, file: Path, found: Sequence[PooledRelevance], verdicts: Sequence[Verdict], problems: Problems
+) -> None:
+    if not verdicts:
+        return
+    same = {(one.question, one.chunk, one.version, one.text_hash) for one in found}
+    file.parent.mkdir(exist_ok=True)
+    with locked(grading_lock(given.place)):  # another pool may have kept its judgements meanwhile
+        former = _kept(file, Problems(problems.on_error))
+        rest = [one for one in former if (one.question, one.chunk, one.version, one.text_hash) not in same]
+        write_records(file, [*rest, *found])
+
+
 def _kept(file: Path, problems: Problems) -> list[PooledRelevance]:
     return [one for _, one in read_records(file, PooledRelevance, problems)] if file.is_file() else []
 
@@ -314,7 +323,7 @@ async def _by_judge(
     kept: Sequence[PooledRelevance],
     notify: Callable[[str], None] | None,
 ) -> tuple[list[PooledRelevance], list[Verdict]]:
-    async with opened(judge, notify=notify) as opened_judge:
+    async with opened(judge, notify=notify, opinions=unfinished_file(given.place, judge.judge)) as opened_judge:
         return await _judged(given, options.job(opened_judge, judge.concurrency), kept)
 
 

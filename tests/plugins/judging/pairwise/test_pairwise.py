@@ -44,6 +44,23 @@ def judge(prompt, schema):
 
 judge.version = "1"
 """
+#: What kills the process of a judge when it is called for the time that KILL_AT names.
+KILLED = """
+import os
+import pathlib
+import signal
+
+if os.environ.get("KILL_AT"):
+    import builtins
+
+    real, calls = open, []
+
+    def open(*given):
+        calls.append(given)
+        if len(calls) == int(os.environ["KILL_AT"]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*given)
+"""
 ANSWERS: dict[str, dict[str, str | None]] = {
     "a": {"q1": "worth 1", "q2": "worth 5", "q3": "worth 2", "q4": None},
     "b": {"q1": "worth 3", "q2": "worth 4", "q3": "worth  2", "q4": "worth 9"},
@@ -228,6 +245,26 @@ def test_killed_between_verdicts(runs: list[Path]) -> None:
     [rate] = found["win_rates"]
     assert (rate["win_rate"]["value"], rate["without"]) == (0.625, {})
     assert not [one for one in folder.rglob("*") if "lock" in one.name or one.suffix == ".tmp"]
+
+
+@pytest.mark.slow("a comparison is killed")
+def test_a_function_killed_between_verdicts(runs: list[Path]) -> None:
+    """After a kill at its third call a judge that is a function is asked for what it hadn't said, and none is lost.
+
+    Of q1 and q2 in both orders there are 4 comparisons, one at a time: 3 calls before the kill, of which 2 ended, and 2
+    after it. What they said is forgotten with the end; the comparisons are kept.
+    """
+    folder = runs[0].parent.parent
+    (folder / "numbers_judge.py").write_text(KILLED + JUDGE)
+    words = ("judge", "pairwise", *runs[:2], "-c", "directness", "-j", "numbers_judge:judge", "--concurrency", 1)
+    process = forked.command(*words, "--no-store", cwd=folder, env={"KILL_AT": "3"})
+    assert process.wait() == -signal.SIGKILL
+    assert len(asked(runs)) == 2
+    found = compare(runs[:2], "-c", "directness", "--json").object()
+    assert len(asked(runs)) == len({*asked(runs)}) == 4
+    [rate] = found["win_rates"]
+    assert (rate["win_rate"]["value"], rate["without"]) == (0.625, {})
+    assert [one.name for one in (runs[0].parent / "pairwise.grades").iterdir()] == [Path(found["file"]).name]
 
 
 def test_in_the_graph(runs: list[Path], any_graph: Graph) -> None:
