@@ -58,12 +58,17 @@ class JudgeCost:
         """Return all figures."""
         return {**asdict(self), "share": self.share}
 
-    def __str__(self) -> str:
-        """Return one line on both costs."""
+    @property
+    def of_verdicts(self) -> str:
+        """What the verdicts cost, in words."""
         known = f", the cost of {self.unknown} is unknown" if self.unknown and self.cost is not None else ""
         price = "at an unknown cost" if self.cost is None else f"for {_money(self.cost)}{known}"
         earlier = f" ({counted(self.cached, 'verdict')} paid for earlier)" if self.cached else ""
-        text = f"grading: {counted(self.verdicts, 'verdict')} {price}{earlier}"
+        return f"grading: {counted(self.verdicts, 'verdict')} {price}{earlier}"
+
+    def __str__(self) -> str:
+        """Return one line on both costs."""
+        text = self.of_verdicts
         if self.run_cost is None:
             return f"{text}; the cost of the run is unknown"
         of_run = f"{text}; the run cost {_money(self.run_cost)} (known for {counted(self.run_known, 'answer')})"
@@ -93,7 +98,7 @@ def judge_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> JudgeC
         attempts=sum(one.attempts for one in given),
         prompt_tokens=sum(prompt) if prompt else None,
         output_tokens=sum(output) if output else None,
-        cost=math.fsum(costs) if costs else None,
+        cost=math.fsum(costs) if costs or not given else None,
         unknown=len(given) - len(costs),
         spent=None if None in fresh else math.fsum(cost for cost in fresh if cost is not None),
         run_cost=None if run is None else run.total,

@@ -41,6 +41,7 @@ def test_the_share_of_grading() -> None:
     ("costs", "run", "cost", "spent", "reported"),
     [
         ([None], RUN, None, None, "grading: 1 verdict at an unknown cost; the run cost 8.00"),
+        ([], None, 0.0, 0.0, "grading: 0 verdicts for 0.0000"),
         ([0.5, None], RUN, 0.5, None, "for 0.5000, the cost of 1 is unknown; the run cost 8.00"),
         ([0.5] * 3, RUN, 1.5, 1.5, "for 1.50; the run cost 8.00 (known for 2 answers)"),
         ([0.5], FREE, 0.5, 0.5, "for 0.5000; the cost of the run is unknown"),

@@ -178,7 +178,7 @@ def _show(judged: JudgedPairs, found: HeadToHead, outcomes: list[GateOutcome], c
         rows = [[one.criterion, one.measure, str(one.preferred), str(one.kappa)] for one in found.agreement]
         headings = ("criterion", "person's grades", "prefers the higher [95%]", "kappa [95%]")
         print_table("agreement with a person", headings, rows)
-    print_line(str(cost))
+    print_line(cost.of_verdicts)
     print_line(f"kept in {judged.file}")
     print_gates(outcomes)
 

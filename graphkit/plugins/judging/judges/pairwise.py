@@ -42,6 +42,9 @@ CRITERIA: dict[str, str] = {
 #: At least this share of a sentence's content words must stand in one sentence of the other answer for it to be shared.
 SHARED = 0.8
 
+#: The name of every win rate in a bound, which no criterion may have.
+WIN_RATE = "win_rate"
+
 IDENTICAL = "both are the same"
 
 _NAME = re.compile(r"[^\W\d][\w-]{0,99}\Z")
@@ -84,6 +87,10 @@ def _own(file: Path) -> dict[str, str]:
         if not _NAME.match(name):
             raise InputError(
                 f"a criterion can't be called {name!r}", where=where, remedy="Use letters, digits, _ and -."
+            )
+        if name == WIN_RATE:
+            raise InputError(
+                f"{name!r} names the win rates by all criteria in a bound", where=where, remedy="Rename it."
             )
         if name in CRITERIA:
             raise InputError(f"{name!r} is a built-in criterion", where=where, remedy="Rename it.")

@@ -72,6 +72,11 @@ class AnswerComparison(Record):
     cached: StrictBool = False
     attempts: Count = 1
 
+    @property
+    def asked(self) -> bool:
+        """Whether a judge was asked: it isn't for the same answer twice, nor without one."""
+        return self.unanswered is None and self.attempts > 0
+
     def worth(self, run: str) -> float | None:
         """Return what the verdict is worth for one of the two runs: 1 if it wins, 0.5 for a tie; None without one."""
         if self.winner is None:

@@ -21,6 +21,7 @@ from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
 from graphkit.analysis.pair_verdict import PairVerdict, family_in_words, in_family
 from graphkit.analysis.paired import Draws, PairedResult, compare_pairs
 from graphkit.errors import InputError, did_you_mean
+from graphkit.plugins.judging.judges.pairwise import WIN_RATE
 from graphkit.plugins.judging.pairwise.comparisons import BOTH_LACK, AnswerComparison
 from graphkit.plugins.judging.pairwise.strengths import Strengths, strengths
 from graphkit.plugins.judging.trust.agreement import kappa
@@ -31,13 +32,13 @@ from graphkit.scoring.clustered_intervals import ClusterSums, clustered_mean_int
 from graphkit.scoring.intervals import RESAMPLES, SEED, mean_interval
 from graphkit.scoring.question_clusters import QuestionClusters
 
-#: The name of every win rate in a bound.
-WIN_RATE = "win_rate"
-
 NO_VERDICT = "the judge gave no verdict in one of the orders"
 
 _NO_QUESTION = "no question has a verdict"
-_FEW = "too few questions for an interval"
+_NOT_ASKED = "the judge was asked about no question"
+_ONE_ORDER = "no question has a verdict in both orders"
+_EQUALLY_LONG = "the answers to each question are equally long"
+_FEW = "too few questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class QuestionWin:
     value
         None without a verdict in both orders, or if both runs lack an answer; ``reason`` then says so.
     as_first, as_second
-        Its mean worth where its answer was shown first, and second; None if the judge wasn't asked.
+        Its mean worth where its answer was shown first, and second; None if one of the runs has no answer.
     weights
         The weights of the verdicts, as :func:`~graphkit.plugins.judging.pairwise.strengths.strengths` takes them.
     """
@@ -59,6 +60,7 @@ class QuestionWin:
     as_second: float | None = None
     reason: str | None = None
     weights: tuple[float, ...] = ()
+    asked: bool = False  # whether a judge was asked in both orders
 
     @property
     def disagree(self) -> bool:
@@ -82,7 +84,8 @@ def _worth(first: str, second: str, some: Sequence[AnswerComparison]) -> Questio
     weights = tuple(worths.count(worth) / (2 * len(worths)) for worths in orders for worth in (0.0, 1.0, 0.5))
     if some[0].unanswered is not None:
         return QuestionWin(ahead, weights=weights)
-    return QuestionWin((ahead + behind) / 2, ahead, behind, weights=weights)
+    asked = any(one.asked for one in some)
+    return QuestionWin((ahead + behind) / 2, ahead, behind, weights=weights, asked=asked)
 
 
 def _side(worth: float) -> int:
@@ -142,6 +145,8 @@ class WinRate:
 @dataclass(frozen=True, slots=True)
 class JudgeBias:
     """The bias of a judge towards a place, or towards the longer answer, whichever run gave it.
+
+    Answers that are the same, of which no judge was asked, don't count.
 
     Attributes
     ----------
@@ -304,7 +309,9 @@ class HeadToHead:
         rate = Estimate(None, reason=_NO_QUESTION)
         if result is not None:
             low, high = (None if end is None else (1 + end) / 2 for end in (result.low, result.high))
-            rate = Estimate(result.second, low, high, result.caution or result.reason, len(values))
+            why = result.caution or result.reason
+            # "no interval" stands before it
+            rate = Estimate(result.second, low, high, why and why.replace(" for an interval", ""), len(values))
         return WinRate(
             first,
             second,
@@ -351,22 +358,27 @@ class HeadToHead:
         length: dict[str, list[float]] = {}
         apart: dict[str, list[float]] = {}
         for one in self.comparisons:
-            if one.unanswered is None and (worth := one.worth(one.first)) is not None:
+            if one.asked and (worth := one.worth(one.first)) is not None:
                 place.setdefault(one.question, []).append(worth - 0.5)
                 if one.first_length != one.second_length:
                     longer = worth if one.first_length > one.second_length else 1 - worth
                     length.setdefault(one.question, []).append(longer - 0.5)
         for table in self.by_question.values():
             for question, win in table.items():
-                if win.as_first is not None:
+                if win.asked:
                     apart.setdefault(question, []).append(float(win.disagree))
         halves = (-0.5, 0.5)
-        return JudgeBias(self._mean(place, *halves), self._mean(length, *halves), self._mean(apart, 0.0, 1.0))
+        none = _NO_QUESTION if any(one.asked for one in self.comparisons) else _NOT_ASKED
+        return JudgeBias(
+            self._mean(place, *halves, none),
+            self._mean(length, *halves, _EQUALLY_LONG if place else none),
+            self._mean(apart, 0.0, 1.0, _ONE_ORDER if place else none),
+        )
 
-    def _mean(self, values: Mapping[str, Sequence[float]], lowest: float, highest: float) -> Estimate:
-        """Return the mean over questions of their means, with its interval."""
+    def _mean(self, values: Mapping[str, Sequence[float]], lowest: float, highest: float, none: str) -> Estimate:
+        """Return the mean over questions of their means, with its interval; without any, ``none`` is the reason."""
         if not values:
-            return Estimate(None, reason=_NO_QUESTION)
+            return Estimate(None, reason=none)
         means = [math.fsum(some) / len(some) for some in values.values()]
         value, why = math.fsum(means) / len(means), _FEW
         if self.clusters is None:
@@ -402,9 +414,7 @@ class HeadToHead:
                         if better:
                             worth.setdefault(question, []).append(win.value if better > 0 else 1 - win.value)
                 if person:
-                    preferred = self._mean(worth, 0.0, 1.0)
-                    if not worth:
-                        preferred = Estimate(None, reason="the person graded no two answers differently")
+                    preferred = self._mean(worth, 0.0, 1.0, "the person graded no two answers differently")
                     agreed = kappa(person, judge, [*_WORDS.values()])
                     found.append(PersonAgreement(criterion, measure, preferred, agreed))
         return found
@@ -460,7 +470,7 @@ def check_bounds(bounds: Iterable[tuple[str, float]], criteria: Sequence[str]) -
             what = f"--fail-under: {name!r} is neither {WIN_RATE} nor a criterion that is asked for"
             raise InputError(what, remedy=f"{did_you_mean(name, known)}There are: {', '.join(known)}.")
         if not 0 <= bound <= 1:
-            raise InputError(f"--fail-under {name}: a win rate lies between 0 and 1, not at {bound:g}")
+            raise InputError(f"--fail-under {name}: a win rate lies between 0 and 1, not at {bound:.12g}")
 
 
 def unclear(rate: WinRate) -> str:

@@ -78,6 +78,7 @@ def runs(tmp_path: Path) -> list[Path]:
     """The runs a, b and c over four questions; a failed on q4, and a and b agree on q3 up to white space."""
     write_jsonl(tmp_path / "questions.jsonl", [{"id": one, "question": f"What of {one}?"} for one in ANSWERS["a"]])
     (tmp_path / "numbers_judge.py").write_text(JUDGE)
+    write_jsonl(tmp_path / "runs" / "same.jsonl", [record("same", *one) for one in ANSWERS["a"].items()])
     return [
         write_jsonl(tmp_path / "runs" / f"{run}.jsonl", [record(run, *one) for one in some.items()])
         for run, some in ANSWERS.items()
@@ -112,6 +113,9 @@ def test_both_orders(runs: list[Path]) -> None:
     assert said.count(f"'worth 1' 'worth 3' {CRITERIA['directness']}") == 1
     assert said.count(f"'worth 3' 'worth 1' {CRITERIA['directness']}") == 1
     assert found["warnings"] == []
+    same = compare([runs[0], runs[0].with_name("same.jsonl")], "-c", "directness")
+    assert "position bias: – (the judge was asked about no question)" in same.out
+    assert "grading: 0 verdicts for 0.0000\n" in same.out
 
 
 def test_kept_comparisons_are_not_asked_for_again(runs: list[Path]) -> None:
@@ -177,6 +181,7 @@ def test_mistakes(runs: list[Path]) -> None:
         ('directness = "x"', "is a built-in criterion"),
         ("cites = 3", "has no text"),
         ("", "holds no criterion"),
+        ('win_rate = "x"', "names the win rates by all criteria"),
         ("=", "not valid TOML"),
     ):
         (folder / "own.toml").write_text(text)

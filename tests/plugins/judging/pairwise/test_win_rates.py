@@ -83,6 +83,26 @@ def test_length_bias() -> None:
     assert (found.bias.length.value, found.bias.length.size) == (0.25, 1)
 
 
+def test_what_no_judge_was_asked_is_no_bias() -> None:
+    """The judge takes the first of two answers to q1 in both orders; those to q2 are the same, and nobody is asked.
+
+    Its position bias is 0.5 over q1 alone, where the orders disagree; the win rate is over both.
+    """
+    same = both("q2", "tie", "tie", attempts=0)
+    found = head([*both("q1", "first", "first"), *same])
+    assert (found.bias.position.value, found.bias.position.size) == (0.5, 1)
+    assert (found.bias.disagree.value, found.bias.disagree.size) == (1.0, 1)
+    assert found.bias.length.reason == "the answers to each question are equally long"
+    assert only(found).rate.size == 2
+    alone = head(same).bias
+    assert {one.reason for one in (alone.position, alone.length, alone.disagree)} == {
+        "the judge was asked about no question"
+    }
+    halved = head(both("q1", "first", None)).bias
+    assert (halved.position.value, halved.disagree.reason) == (0.5, "no question has a verdict in both orders")
+    assert str(only(head(same)).rate) == "0.500 (no interval: too few questions: 1 question)"
+
+
 def test_failed_and_unanswered() -> None:
     """One order without a verdict is no value; a run without an answer loses without a judge; of two nothing counts.
 
