@@ -111,7 +111,7 @@ def strengths(
     reason: str | None = None
     if count < FEWEST_EQUAL:
         noun = "questions" if clusters is None else "clusters"
-        ends, reason = None, f"too few {noun} for an interval"
+        ends, reason = None, f"too few {noun}"
     elif split:
         covariance = numpy.linalg.inv(information[0])[: len(runs) - 1, : len(runs) - 1]
         reach = student_quantile(count - 1) * numpy.sqrt(numpy.einsum("ij,jk,ik->i", basis, covariance, basis))

@@ -74,6 +74,16 @@ def _pair(first: str, second: str) -> tuple[str, str]:
     return (first, second) if first < second else (second, first)
 
 
+def _linked(runs: Sequence[str], pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the most runs that pairs link to each other, at one or more removes: others can't be ranked with them."""
+    groups = [{run} for run in runs]
+    for pair in pairs:
+        apart = [one for one in groups if one.isdisjoint(pair)]
+        groups = [set().union(*(one for one in groups if not one.isdisjoint(pair))), *apart]
+    most = max(groups, key=lambda one: (len(one), runs[0] in one))
+    return tuple(run for run in runs if run in most)
+
+
 def _worth(first: str, second: str, some: Sequence[AnswerComparison]) -> QuestionWin:
     """Return what comparisons on one question are worth to the second of two runs."""
     verdicts = [(one.first == first, worth) for one in some if (worth := one.worth(second)) is not None]
@@ -330,9 +340,7 @@ class HeadToHead:
 
     @cached_property
     def strengths(self) -> dict[str, Strengths]:
-        """The strengths of three runs or more by each criterion; empty for two."""
-        if len(self.runs) < 3:
-            return {}
+        """The strengths of three runs or more by each criterion, of those that comparisons link; empty for two."""
         found = {}
         for criterion in self.criteria:
             rows = {
@@ -343,12 +351,14 @@ class HeadToHead:
                 }
                 for question in self.questions
             }
+            runs = _linked(self.runs, {pair for some in rows.values() for pair in some})
+            rows = {question: {pair: some[pair] for pair in some if pair[0] in runs} for question, some in rows.items()}
             rows = {question: some for question, some in rows.items() if some}
-            if rows:
+            if len(runs) > 2:
                 codes = None
                 if self.clusters is not None:
                     codes = dict(zip(rows, self.clusters.codes([*rows]), strict=True))
-                found[criterion] = strengths(self.runs, rows, codes, seed=self.seed)
+                found[criterion] = strengths(runs, rows, codes, seed=self.seed)
         return found
 
     @cached_property

@@ -103,6 +103,17 @@ def test_what_no_judge_was_asked_is_no_bias() -> None:
     assert str(only(head(same)).rate) == "0.500 (no interval: too few questions: 1 question)"
 
 
+def test_runs_without_a_comparison_have_no_strength() -> None:
+    """A page may show more runs than a judge compared: those that no comparison links to the others aren't ranked."""
+    some = simulated({"a": 0.0, "b": 0.5, "c": 1.0}, 8, numpy.random.default_rng(4))
+    assert head(both("q1", "first", "second"), "a", "b", "c").strengths == {}
+    assert {*head(some, "d", "a", "b", "c").strengths["c"].runs} == {"a", "b", "c"}
+    chain = [one for one in some if {one.first, one.second} != {"a", "c"}]
+    assert {*head(chain, "a", "b", "c").strengths["c"].runs} == {"a", "b", "c"}
+    two = [*both("q1", "first", "second"), compared("q1", "c", "d", "first"), compared("q1", "d", "c", "second")]
+    assert head(two, "a", "b", "c", "d").strengths == {}
+
+
 def test_failed_and_unanswered() -> None:
     """One order without a verdict is no value; a run without an answer loses without a judge; of two nothing counts.
 
