@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 
 @command()
 def abstention(
-    runs: list[Path] = argument("RUN.jsonl...", "Show these run logs."),
+    runs: list[Path] = argument("RUN.jsonl|DATASET...", "Show these run logs, or all of a dataset."),
     dataset: Path | None = DATASET,
     cluster: Literal["repo", "repo-set", "session", "category", "group"] | None = CLUSTER,
 ) -> None:
     """Show what runs decline, and how wrong the rest is."""
     from graphkit.analysis.file_failures import RunOnFiles
     from graphkit.cli.progress import shown_progress
+    from graphkit.files.dataset import run_files
     from graphkit.plugins.abstention.risk_coverage import abstention_figures
     from graphkit.scoring.question_clusters import QuestionClusters
 
     with shown_progress("reading runs"):
-        read = [RunOnFiles.read(run, dataset) for run in runs]
+        read = [RunOnFiles.read(run, dataset) for run in run_files(runs)]
         clusters = [None if cluster is None else QuestionClusters.of_dataset(cluster, one.dataset) for one in read]
         figures = [abstention_figures(one, some) for one, some in zip(read, clusters, strict=True)]
     for sentence in dict.fromkeys(one.sentence for one in clusters if one is not None):

@@ -73,6 +73,15 @@ def test_the_command_prints_and_gives_json(tmp_path: Path) -> None:
     assert (found["f1"]["value"], found["aurc"]["value"]) == (0.5, 0.25)
 
 
+def test_a_dataset_stands_for_its_runs(tmp_path: Path) -> None:
+    """Its figures are those of its runs by name, in their order."""
+    whole = inside("abstention", "@storefront", "--json", cwd=tmp_path, code=0).objects()
+    names = [one["run"] for one in whole]
+    assert names == ["storefront-bm25", "storefront-graph", "storefront-graph-v2"]
+    runs = [f"@storefront/runs/{name}" for name in names]
+    assert inside("abstention", *runs, "--json", cwd=tmp_path, code=0).objects() == whole
+
+
 def test_a_gate_says_how_many_are_read_from_words(tmp_path: Path) -> None:
     """A bound on a measure of decisions fails red, and names the records whose words decided."""
     file = small_world(tmp_path / "world")
