@@ -32,7 +32,7 @@ class SandboxOptions:
 @command(graph=True)
 def execute(
     *,
-    runs: list[Path] = argument("RUN.jsonl...", "Execute the code of these runs."),
+    runs: list[Path] = argument("RUN.jsonl|DATASET...", "Execute the code of these runs, or of a dataset's."),
     box: SandboxOptions,
     reading: ReadingOptions,
     dataset: Path | None = DATASET,
@@ -47,11 +47,13 @@ def execute(
     The tests are those of the questions. The results are kept beside the run.
     """
     from graphkit.cli.progress import shown_progress
+    from graphkit.files.dataset import run_files
     from graphkit.plugins.sandbox.execute_run import execute as execute_run
     from graphkit.plugins.sandbox.limits import MIB, SandboxLimits
     from graphkit.plugins.sandbox.running import programs
     from graphkit.plugins.sandbox.sandbox import open_sandbox
 
+    runs = run_files(runs)
     one_run(run_name, runs, "Execute")
     limits = SandboxLimits(box.memory * MIB)
     results: list[ExecutedRun] = []

@@ -169,7 +169,7 @@ class SheetOptions:
 class PooledOptions:
     """Options that select the chunks to pool."""
 
-    runs: list[Path] = argument("RUN.jsonl...", "Pool the retrieved chunks of these runs.")
+    runs: list[Path] = argument("RUN.jsonl|DATASET...", "Pool the retrieved chunks of these runs, or of a dataset's.")
     dataset: Path | None = DATASET
     where: str | None = WHERE
     k: int = option("--k", "Pool so many chunks of each run.", default=DEPTH, min=1)
@@ -184,10 +184,11 @@ class PooledOptions:
 
     def read(self, problems: Problems) -> PoolToJudge:
         """Return the pool."""
+        from graphkit.files.dataset import run_files
         from graphkit.plugins.judging.trust.pools import PoolToJudge
 
         return PoolToJudge.read(
-            self.runs,
+            run_files(self.runs),
             self.dataset,
             depth=self.k,
             neighbours=self.neighbours,

@@ -34,7 +34,9 @@ _FAILURES = 5
 class PairwiseOptions:
     """The runs to compare, and by what."""
 
-    runs: list[Path] = argument("A.jsonl B.jsonl...", "Compare the answers of these runs, two by two.")
+    runs: list[Path] = argument(
+        "RUN.jsonl|DATASET...", "Compare the answers of these runs, or of a dataset's, two by two."
+    )
     dataset: Path | None = DATASET
     where: str | None = WHERE
     criterion: list[str] | None = option(
@@ -47,7 +49,7 @@ class PairwiseOptions:
     differential: bool = option("--differential", "Show the judge only what the other answer lacks.")
     under: list[Bound] = option(
         "--fail-under win_rate|CRITERION=VALUE",
-        "Fail if a win rate against A is lower than VALUE, by each criterion or one; may be repeated.",
+        "Fail if a win rate against the first run is lower than VALUE, by each criterion or one; may be repeated.",
         default=[],
         parser=bound("--fail-under"),
     )
@@ -55,11 +57,12 @@ class PairwiseOptions:
 
     def read(self, problems: Problems) -> PairsToJudge:
         """Return what a judge is to be asked."""
+        from graphkit.files.dataset import run_files
         from graphkit.plugins.judging.judges.pairwise import criteria_of
         from graphkit.plugins.judging.pairwise.asked_pairs import PairsToJudge
 
         return PairsToJudge.read(
-            self.runs,
+            run_files(self.runs),
             self.dataset,
             criteria_of(self.criterion or (), self.criteria),
             trials=self.trials,

@@ -89,7 +89,7 @@ def compare(runs: list[Path], *options: object, code: int = 0, **more: Any) -> D
     """Have the judge by numbers compare runs, without a database unless one is named."""
     store = () if "env" in more else ("--no-store",)
     words = ("judge", "pairwise", *runs, "-j", "numbers_judge:judge", *options, *store)
-    return inside(*words, cwd=runs[0].parent.parent, code=code, **more)
+    return inside(*words, code=code, **({"cwd": runs[0].parent.parent} if runs else {}) | more)
 
 
 def asked(runs: list[Path]) -> list[str]:
@@ -131,6 +131,14 @@ def test_kept_comparisons_are_not_asked_for_again(runs: list[Path]) -> None:
     assert changed["asked"] == 2
     kept = [json.loads(line) for line in Path(runs[0].parent.parent / changed["file"]).read_text().splitlines()]
     assert len({(one["question"], one["first"], one["second"]) for one in kept}) == len(kept)
+
+
+def test_a_dataset_stands_for_its_runs(runs: list[Path]) -> None:
+    """Its runs are compared two by two, as by name, the first of them with each other one."""
+    named = compare(sorted((runs[0].parent).glob("*.jsonl")), "-c", "directness", "--json").object()
+    whole = compare(runs[:0], runs[0].parent.parent, "-c", "directness", "--json", cwd=runs[0].parent.parent).object()
+    assert whole["runs"] == named["runs"] == ["a", "b", "c", "same"]
+    assert (whole["win_rates"], whole["asked"]) == (named["win_rates"], 0)
 
 
 def test_failures_and_gates(runs: list[Path]) -> None:
