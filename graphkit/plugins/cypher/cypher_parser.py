@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
@@ -249,6 +249,27 @@ def tokens(text: str) -> list[Token]:
             found.append(Token(kind, match.group(), match.start(), match.end(), word))
         end = match.end()
     return found
+
+
+def literal_value(read: Sequence[Token]) -> LiteralValue | None:
+    """Read tokens that are a text, a number, a truth value or null; None if they are anything else."""
+    negative = len(read) == 2 and read[0].text == "-"
+    if len(read) != 1 + negative:
+        return None
+    token, span = read[-1], (read[0].start, read[-1].end)
+    if token.kind == "number":
+        text = token.text.replace("_", "")
+        try:
+            number = int(text, 0) if re.match(r"0[xXoO]", text) else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            return None
+        return LiteralValue(-number if negative else number, span)
+    if negative:
+        return None
+    if token.kind == "text":
+        return LiteralValue(unescaped_text(token.text), span)
+    words: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+    return LiteralValue(words[token.word], span) if token.word in words else None
 
 
 class _Parser:
@@ -509,66 +530,11 @@ class _Parser:
                 if len(inner) > 1:
                     found += inner
                     continue
-            found.append(self.term(begin, stop))
+            found.append(Predicate(self.expression(begin, stop), negated=self.word(begin, "not")))
         return tuple(found)
 
-    def term(self, first: int, end: int) -> Predicate:
-        """Read a term of a WHERE, with its parts if it compares a property with a literal."""
-        expression = self.expression(first, end)
-        begin = first
-        negated = self.word(begin, "not")
-        begin += negated
-        if self.sign(begin, "(") and self.after(begin) == end:
-            begin, end = begin + 1, end - 1
-        for at in range(begin, end):
-            last = at + 1
-            token = self.tokens[at]
-            if token.kind == "sign" and token.text in {"=", "<>", "!=", "<", ">", "<=", ">=", "=~"}:
-                operator = token.text
-            elif token.word in {"contains", "in"}:
-                operator = token.text.upper()
-            elif token.word in {"starts", "ends"} and self.word(at + 1, "with"):
-                operator, last = f"{token.text.upper()} WITH", at + 2
-            else:
-                continue
-            sides = [(begin, at), (last, end)]
-            for (left, right), (low, high) in (sides, sides[::-1]):
-                literal = self.literal(low, high)
-                if right - left == 3 and self.named(left) and self.sign(left + 1, ".") and literal is not None:
-                    return Predicate(
-                        expression,
-                        self.name(left),
-                        self.name(left + 2),
-                        operator,
-                        self.span(at, last),
-                        literal,
-                        negated,
-                    )
-            break
-        return Predicate(expression, negated=negated)
-
     def literal(self, first: int, end: int) -> LiteralValue | None:
-        """Read a range that is a text, a number, a truth value or null; None if it is anything else."""
-        sign = 1
-        begin = first
-        if self.sign(begin, "-"):
-            sign, begin = -1, begin + 1
-        if end - begin != 1:
-            return None
-        token, span = self.tokens[begin], self.span(first, end)
-        if token.kind == "number":
-            text = token.text.replace("_", "")
-            try:
-                number = int(text, 0) if re.match(r"0[xXoO]", text) else int(text) if text.isdigit() else float(text)
-            except ValueError:
-                return None
-            return LiteralValue(sign * number, span)
-        if begin != first:
-            return None
-        if token.kind == "text":
-            return LiteralValue(unescaped_text(token.text), span)
-        words: dict[str, bool | None] = {"true": True, "false": False, "null": None}
-        return LiteralValue(words[token.word], span) if token.word in words else None
+        return literal_value(self.tokens[first:end])
 
     def projecting(self, first: int, end: int) -> Clause:
         where = self.find(first + 1, end, "where") if self.word(first, "with") else None
@@ -1176,5 +1142,10 @@ def quoted(name: str) -> str:
     >>> quoted("a"), quoted("a b")
     ('a', '`a b`')
     """
-    plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) and name.lower() not in _STARTS | _WORDS | _BEFORE_NAMES
+    plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) and not reserved(name)
     return name if plain else f"`{name.replace('`', '``')}`"
+
+
+def reserved(name: str) -> bool:
+    """Whether a name is a word of Cypher, whatever its case."""
+    return name.lower() in _STARTS | _WORDS | _BEFORE_NAMES

@@ -203,18 +203,9 @@ class Subpattern:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A part of a WHERE: one of the terms that AND joins.
-
-    Of ``variable.property OPERATOR literal`` and its mirror image, the parts are named; else they are None.
-    ``negated`` tells a NOT before it.
-    """
+    """A part of a WHERE: one of the terms that AND joins. ``negated`` tells a NOT before it."""
 
     expression: Expression
-    variable: Name | None = None
-    property: Name | None = None
-    operator: str | None = None
-    operator_span: Span | None = None
-    literal: LiteralValue | None = None
     negated: bool = False
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from itertools import islice, product
 from typing import Any
 
-from graphkit.plugins.cypher.cypher_parser import tokens
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, ParsedQuery, cleaned, parsed
+from graphkit.plugins.cypher.expression_parts import compared_properties, with_values
 from graphkit.plugins.cypher.names_of_graph import KnownNames
 from graphkit.plugins.cypher.outcomes import QueryOutcome
 from graphkit.plugins.cypher.query_causes import (
@@ -21,7 +20,6 @@ from graphkit.plugins.cypher.query_causes import (
     diagnosed_walk,
     walk_query,
 )
-from graphkit.plugins.cypher.query_edits import written
 from graphkit.plugins.cypher.query_runs import QueryRunner
 from graphkit.plugins.cypher.query_walks import FoundCause, GoldFound
 from graphkit.records.models import GoldPath, GraphQuery, Question
@@ -115,36 +113,8 @@ class CauseFinder:
         return self._runner.store.query_readonly(text, parameters)[1]
 
 
-def with_values(text: str, parameters: Mapping[str, Any]) -> str:
-    r"""Return a query with the values of its parameters in their places, if they are texts, numbers or truth values.
-
-    An edit can then replace a value, and a sentence names it.
-
-    >>> with_values("MATCH (n {id: $id}) WHERE n.line > $`a b` RETURN n LIMIT $most", {"id": "it's", "a b": -1})
-    "MATCH (n {id: 'it\\'s'}) WHERE n.line >  -1 RETURN n LIMIT $most"
-    """
-    found, end = [], 0
-    for token in tokens(text):
-        name = token.text[1:].strip("`").replace("``", "`")
-        if token.kind == "parameter" and (value := _literal(parameters.get(name))) is not None:
-            found += [text[end : token.start], value]
-            end = token.end
-    return "".join([*found, text[end:]])
-
-
-def _literal(value: Any) -> str | None:
-    if isinstance(value, str):
-        return written(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float) and math.isfinite(value):
-        return str(value) if value >= 0 else f" {value}"  # two minus signs would be a relationship
-    return None
-
-
 def _keys(query: ParsedQuery) -> list[str]:
     """Return the properties that a query names, in order."""
     keys = {one.name.text: None for path in query.paths() for part in path.elements() for one in part.properties}
-    terms = [term for where in query.wheres() for term in where.terms]
-    keys.update({term.property.text: None for term in terms if term.property is not None})
+    keys.update({name.text: None for name in compared_properties(query)})
     return [*keys]

@@ -18,9 +18,10 @@ from typing import Protocol
 
 from graphkit.plugins.cypher.cypher_parser import quoted, tokens
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, NodePattern, ParsedQuery, parsed
+from graphkit.plugins.cypher.expression_parts import compared_properties, written, written_text
 from graphkit.plugins.cypher.names_of_graph import KnownNames, nearest
 from graphkit.plugins.cypher.outcomes import QueryOutcome
-from graphkit.plugins.cypher.query_edits import KINDS, Edit, edits, written
+from graphkit.plugins.cypher.query_edits import KINDS, Edit, edits
 from graphkit.plugins.cypher.query_walks import GoldFound
 from graphkit.records.words import counted
 
@@ -100,6 +101,18 @@ class UnknownName:
         return f"The graph has no {self.kind} {self.name}{near}"
 
 
+def none_mends(tried: int) -> str:
+    """Say that none of the edits that were tried helps, without a capital or full stop.
+
+    >>> none_mends(0), none_mends(1), none_mends(12)  # doctest: +NORMALIZE_WHITESPACE
+    ('no edit of it could be tried', 'the one edit that was tried fails to mend it',
+     'none of the 12 edits that were tried mends it')
+    """
+    if tried < 2:
+        return "the one edit that was tried fails to mend it" if tried else "no edit of it could be tried"
+    return f"none of the {tried} edits that were tried mends it"
+
+
 @dataclass(frozen=True, slots=True)
 class QueryDiagnosis:
     """The diagnosis of a query.
@@ -109,20 +122,17 @@ class QueryDiagnosis:
     right
         Whether nothing is.
     causes
-        The smallest edits that help, the likeliest first; empty if none of at most two does.
+        The smallest edits that help, the likeliest first; empty if none that was tried does.
     unknown
         What the graph lacks.
     tried
-        How many edited queries ran.
-    complete
-        Whether all edits were tried that might have helped, or the budget ended the search.
+        How many edited queries ran, of one edit or two each.
     """
 
     right: bool = False
     causes: tuple[QueryCause, ...] = ()
     unknown: tuple[UnknownName, ...] = ()
     tried: int = 0
-    complete: bool = True
 
     @property
     def sentence(self) -> str:
@@ -132,11 +142,7 @@ class QueryDiagnosis:
         if self.causes:
             return self.causes[0].sentence
         lacks = f"; {self.unknown[0].sentence[0].lower()}{self.unknown[0].sentence[1:]}" if self.unknown else ""
-        if not self.complete:
-            one = "the one edit that was tried fails to mend it"
-            tried = one if self.tried == 1 else f"none of the {self.tried} edits that were tried mends it"
-            return f"The cause is unknown: {tried}{lacks}"
-        return f"The cause is unknown: no edit of at most two mends it{lacks}"
+        return f"The cause is unknown: {none_mends(self.tried)}{lacks}"
 
     @property
     def category(self) -> str:
@@ -251,7 +257,7 @@ def walk_query(steps: Sequence[WalkedEdge], nodes: Mapping[str, Mapping[str, obj
             return f"({letters[name]})"
         letters[name] = f"n{len(letters)}"
         known = {"id": name, **{key: value for key, value in nodes.get(name, {}).items() if isinstance(value, str)}}
-        properties = ", ".join(f"{quoted(key)}: {written(str(value))}" for key, value in known.items())
+        properties = ", ".join(f"{quoted(key)}: {written_text(str(value))}" for key, value in known.items())
         return f"({letters[name]} {{{properties}}})"
 
     paths = [f"{node(source)}-[:{quoted(relation)}]->{node(target)}" for source, relation, target in steps]
@@ -273,8 +279,7 @@ def unknown_names(query: ParsedQuery, names: KnownNames) -> Iterator[UnknownName
             else:
                 asked.update({("relation", name.text): None for name in part.types})
             asked.update({("property", one.name.text): None for one in part.properties})
-    for where in query.wheres():
-        asked.update({("property", term.property.text): None for term in where.terms if term.property is not None})
+    asked.update({("property", name.text): None for name in compared_properties(query)})
     known = {"label": names.labels, "relation": names.types, "property": names.properties} if asked else {}
     for kind, name in asked:
         if name not in known[kind]:
@@ -286,11 +291,7 @@ def unknown_names(query: ParsedQuery, names: KnownNames) -> Iterator[UnknownName
 
 
 def _node_text(part: NodePattern) -> str:
-    texts = [
-        f"{one.name.text}: {written(one.literal.value) if isinstance(one.literal.value, str) else one.literal.value}"
-        for one in part.properties
-        if one.literal is not None
-    ]
+    texts = [f"{one.name.text}: {written(one.literal.value)}" for one in part.properties if one.literal is not None]
     return f"{{{', '.join(texts)}}}"
 
 
@@ -301,10 +302,10 @@ def _nearest_node(values: Mapping[str, object], names: KnownNames) -> str | None
         others = {other: known for other, known in values.items() if other != name}
         found = names.nodes(others, name) if others else names.values(name)
         if found and others:
-            near.append((0.0, f"{name} {written(found[0])}"))
+            near.append((0.0, f"{name} {written_text(found[0])}"))
         if isinstance(value, str) and (one := nearest(value, found)) is not None:
             likeness = SequenceMatcher(None, value.lower(), one.lower()).ratio()
-            near.append((likeness, f"{name} {written(one)}"))
+            near.append((likeness, f"{name} {written_text(one)}"))
     return max(near)[1] if near else None
 
 
@@ -368,7 +369,7 @@ class _CauseSearch:
                 found = pairs
         best = [cause for reached, cause in found if reached.rank == found[0][0].rank or reached.complete]
         unknown = tuple(unknown_names(self.query, self.names))
-        return QueryDiagnosis(False, tuple(best), unknown, self.tried, not self.ended)
+        return QueryDiagnosis(False, tuple(best), unknown, self.tried)
 
     def tries(self, tries: Iterable[tuple[Edit, ...]]) -> list[tuple[_Reached, QueryCause]]:
         """Return the edits of some tries that help with what they reach, the likeliest first."""
@@ -409,6 +410,8 @@ def normal_form(query: ParsedQuery) -> tuple[str, ...]:
     own = {name.text: None for path in query.paths() for name in path.variables()}
     own.update({one.alias.text: None for one in query.clauses if one.alias is not None})
     projections = [one.projection for one in query.clauses if one.projection is not None]
+    # What an earlier WITH names is a variable; only the names of the last one are those of columns.
+    own.update({item.alias.text: None for one in projections[:-1] for item in one.items if item.alias is not None})
     aliases = {item.alias.text for one in projections[-1:] for item in one.items if item.alias is not None}
     spans = [
         (item.expression.span[1], item.span[1])

@@ -14,8 +14,8 @@ from typing import Literal
 from graphkit.plugins.cypher.cypher_parser import quoted, tokens
 from graphkit.plugins.cypher.cypher_text import (
     Clause,
+    Expression,
     Item,
-    LiteralValue,
     Name,
     NodePattern,
     ParsedQuery,
@@ -26,6 +26,16 @@ from graphkit.plugins.cypher.cypher_text import (
     RelationshipPattern,
     Span,
     all_clauses,
+)
+from graphkit.plugins.cypher.expression_parts import (
+    PlacedLiteral,
+    compared_properties,
+    comparisons,
+    parted,
+    placed_literals,
+    properties,
+    within,
+    written_text,
 )
 from graphkit.plugins.cypher.names_of_graph import KnownNames, nearest
 
@@ -54,6 +64,9 @@ Change = tuple[Span, str]
 
 #: Operators that are tried in place of each other.
 _OPERATORS = (("<", "<="), (">", ">="), ("=", "CONTAINS", "STARTS WITH", "ENDS WITH"))
+
+#: The most values of a list that are replaced one by one, and not only by gold's list as a whole.
+_FEW_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +117,9 @@ class _Edits:
         self.given = _elements(query)
         self.wanted = _elements(gold)
         self.alignments = _alignments(query, gold)
-        self.literals: dict[str, list[str]] = {}
-        for name, literal in _literals(gold):
-            self.literals.setdefault(name, []).append(gold.at(literal.span))
+        #: The properties of gold's conditions.
+        self.compared = compared_properties(gold)
+        self.literals = placed_literals(gold)
 
     def all(self) -> Iterator[Edit]:
         for path in self.query.paths():
@@ -119,6 +132,10 @@ class _Edits:
                     yield from self.labels(part)
                 yield from self.properties(part)
             yield from self.hops(path)
+        for literal in placed_literals(self.query):
+            yield from self.literal(literal)
+        yield from self.comparisons()
+        yield from self.taken()
         for clause in all_clauses(self.query.query):
             yield from self.predicates(clause)
             yield from self.optional(clause)
@@ -229,14 +246,12 @@ class _Edits:
     def properties(self, part: NodePattern | RelationshipPattern) -> Iterator[Edit]:
         same = self.wanted[0] if isinstance(part, NodePattern) else self.wanted[1]
         wanted = [one for other in same for one in other.properties]
-        terms = [term for clause in all_clauses(self.gold.query) for term in _terms(clause)]
-        keys = _distinct([*(one.name.text for one in wanted), *(one.property.text for one in terms if one.property)])
+        keys = _distinct([*(one.name.text for one in wanted), *(one.text for one in self.compared)])
         taken = {own.name.text for own in part.properties}
         for own in part.properties:
             yield from self._renamed(
                 own.name, [key for key in keys if key not in taken], self.names.properties, "property"
             )
-            yield from self._literal(own.literal, own.name.text)
             yield Edit(
                 "removed",
                 "condition",
@@ -293,22 +308,64 @@ class _Edits:
             }[what]
         return f"the {what} {asked} was asked"
 
-    def _literal(self, literal: LiteralValue | None, name: str) -> Iterator[Edit]:
-        """Other literals: those of gold that stand for the same property, or any of gold's if none does."""
-        if literal is None:
-            return
-        asked = self.query.at(literal.span)
-        wrong = f"{asked} was asked"
-        for text in self.literals.get(name) or [text for texts in self.literals.values() for text in texts]:
-            yield Edit("replaced", "literal", wrong, f"with {text}", ((literal.span, text),))
-        if isinstance(literal.value, str) and name in self.names.properties:
-            known = self.names.values(name)
-            if literal.value not in known:
-                wrong = f"nothing has {name} {asked}"
-                near = nearest(literal.value, known)
-                if near is not None:
-                    text = written(near)
-                    yield Edit("replaced", "literal", wrong, f"with {text}", ((literal.span, text),), by_gold=False)
+    # Expressions
+
+    def literal(self, own: PlacedLiteral) -> Iterator[Edit]:
+        """Other literals: gold's for the same property, or any of its kind; then the nearest that the graph has."""
+        span, value = own.literal.span, own.literal.value
+        asked = self.query.at(span)
+        wrong = f"the value {asked} was asked" if own.kind in ("truth", "null") else f"{asked} was asked"
+        for text in self._others(own):
+            change = (span, parted(self.query.text[: span[0]], text))
+            yield Edit("replaced", "literal", wrong, f"with {text}", (change,))
+        few = own.listed is None or len(own.listed) <= _FEW_LISTED
+        if few and isinstance(value, str) and own.key is not None and own.key in self.names.properties:
+            known = self.names.values(own.key)
+            if value not in known and (near := nearest(value, known)) is not None:
+                text = written_text(near)
+                wrong = f"nothing has {own.key} {asked}"
+                yield Edit("replaced", "literal", wrong, f"with {text}", ((span, text),), by_gold=False)
+
+    def _others(self, own: PlacedLiteral) -> list[str]:
+        """The literals of gold that may stand in the place of one: lists for a list, values for a value."""
+        wanted = [one for one in self.literals if (one.kind == "list") is (own.kind == "list")]
+        same = [one for one in wanted if own.key is not None and one.key == own.key]
+        alike = [one for one in wanted if own.key is not None or one.kind == own.kind]
+        found = same or alike
+        if own.listed is not None:
+            asked = set(map(repr, own.listed))
+            if len(asked) > _FEW_LISTED or repr(own.literal.value) in {repr(one.literal.value) for one in found}:
+                return []
+            found = [one for one in found if repr(one.literal.value) not in asked]
+        return _distinct(self.gold.at(one.literal.span) for one in found)
+
+    def comparisons(self) -> Iterator[Edit]:
+        terms = [term.expression.span for clause in all_clauses(self.query.query) for term in _terms(clause)]
+        wanted = _distinct(one.text for one in comparisons(self.gold))
+        for own in comparisons(self.query):
+            around = [span for span in terms if span[0] <= own.span[0] < span[1]]
+            wrong = f"{own.text} was asked"
+            if around:
+                wrong = f"the condition {self.query.at(min(around, key=lambda one: one[1] - one[0]))} was asked"
+            near = [one for group in _OPERATORS if own.text in group for one in group]
+            for other in _distinct([*wanted, *near]):
+                if other != own.text:
+                    yield Edit(
+                        "replaced", "condition", wrong, f"with {other}", ((own.span, other),), by_gold=other in wanted
+                    )
+
+    def taken(self) -> Iterator[Edit]:
+        """The properties that conditions and other expressions take; columns are replaced as a whole."""
+        keys = [one.text for one in self.compared]
+        keys += [one.name.text for part in self.wanted[0] for one in part.properties]
+        columns: list[Span] = []
+        for clause in all_clauses(self.query.query):
+            if clause.projection is not None:
+                columns += [one.expression.span for one in clause.projection.items]
+                columns += [one.expression.span for one in clause.projection.order]
+        for own in properties(self.query):
+            if not within([own], columns):
+                yield from self._renamed(own, _distinct(keys), self.names.properties, "property")
 
     # Hops
 
@@ -358,58 +415,34 @@ class _Edits:
 
     def predicates(self, clause: Clause) -> Iterator[Edit]:
         gold_terms = [term for other in all_clauses(self.gold.query) for term in _terms(other)]
-        keys = _distinct(term.property.text for term in gold_terms if term.property is not None)
-        keys += [one.name.text for part in self.wanted[0] for one in part.properties if one.name.text not in keys]
-        terms = _terms(clause)
-        for term in terms:
-            asked = self.query.at(term.expression.span)
-            yield Edit(
-                "removed",
-                "condition",
-                f"the condition {asked} is one too many",
-                "without it",
-                self._dropped(clause, term),
-            )
-            if term.property is not None:
-                yield from self._renamed(term.property, keys, self.names.properties, "property")
-                yield from self._literal(term.literal, term.property.text)
-            yield from self._operators(term, gold_terms)
+        for term in _terms(clause):
+            span = term.expression.span
+            asked = self.query.at(span)
+            dropped = self._dropped(clause, term)
+            yield Edit("removed", "condition", f"the condition {asked} is one too many", "without it", dropped)
             if term.negated:
                 plain = asked.split(None, 1)[-1] if asked[:3].lower() == "not" else asked
-                yield Edit(
-                    "removed",
-                    "condition",
-                    f"the condition {asked} is negated",
-                    "without NOT",
-                    ((term.expression.span, plain),),
-                )
-            else:
-                changed = ((term.expression.span, f"NOT ({asked})"),)
-                if any(one.negated for one in gold_terms):
-                    yield Edit("added", "condition", f"the condition {asked} isn't negated", "with NOT", changed)
-        if clause.kind in ("match", "with"):
-            for term in gold_terms:
-                text = self.gold.at(term.expression.span)
-                for renamed in self._in_own_names(text, term.expression.names):
-                    yield Edit(
-                        "added",
-                        "condition",
-                        f"the condition {renamed} is missing",
-                        "with it",
-                        (self._and(clause, renamed),),
-                    )
-
-    def _operators(self, term: Predicate, wanted: Sequence[Predicate]) -> Iterator[Edit]:
-        if term.operator is None or term.operator_span is None:
+                yield Edit("removed", "condition", f"the condition {asked} is negated", "without NOT", ((span, plain),))
+            elif any(one.negated for one in gold_terms):
+                changed = ((span, f"NOT ({asked})"),)
+                yield Edit("added", "condition", f"the condition {asked} isn't negated", "with NOT", changed)
+            yield from self._other_condition(term.expression, [one.expression for one in gold_terms])
+        if clause.kind not in ("match", "with"):
             return
-        asked = " ".join(term.operator.upper().split())
-        others = _distinct(" ".join(one.operator.upper().split()) for one in wanted if one.operator is not None)
-        near = [one for group in _OPERATORS if asked in group for one in group]
-        for other in _distinct([*others, *near]):
-            if other != asked:
-                change = (term.operator_span, other)
-                wrong = f"the condition {self.query.at(term.expression.span)} was asked"
-                yield Edit("replaced", "condition", wrong, f"with {other}", (change,), by_gold=other in others)
+        if clause.where is not None and len(clause.where.terms) > 1:
+            wheres = [where.expression for where in self.gold.wheres()]
+            yield from self._other_condition(clause.where.expression, wheres)
+        for term in gold_terms:
+            for renamed in self._own(term.expression):
+                wrong = f"the condition {renamed} is missing"
+                yield Edit("added", "condition", wrong, "with it", (self._and(clause, renamed),))
+
+    def _other_condition(self, own: Expression, wanted: Iterable[Expression]) -> Iterator[Edit]:
+        asked = self.query.at(own.span)
+        for expression in wanted:
+            for renamed in self._own(expression):
+                wrong = f"the condition {asked} was asked"
+                yield Edit("replaced", "condition", wrong, f"with {renamed}", ((own.span, renamed),))
 
     def _dropped(self, clause: Clause, term: Predicate) -> tuple[Change, ...]:
         assert clause.where is not None
@@ -462,6 +495,9 @@ class _Edits:
             else:
                 end = (projection.order_span or projection.body_span)[1]
                 yield Edit("added", "page", f"{page} is missing", "with it", (((end, end), f" {page}"),))
+        if projection.order_span is not None:
+            asked = self.query.at(projection.order_span)
+            yield Edit("removed", "order", f"{asked} was asked", "without it", ((projection.order_span, ""),))
         for gold in golds:
             if gold.order_span is None:
                 continue
@@ -490,7 +526,7 @@ class _Edits:
             same += [one.expression.span for one in projection.order if self.query.at(one.expression.span) == asked]
             for gold in golds:
                 for want in gold.items:
-                    for text in self._in_own_names(self.gold.at(want.expression.span), want.expression.names):
+                    for text in self._own(want.expression):
                         yield Edit("replaced", "column", wrong, f"with {text}", tuple((span, text) for span in same))
             for text in self._other_columns(item):
                 changes = tuple((span, text) for span in same)
@@ -506,7 +542,7 @@ class _Edits:
                 )
         for gold in golds:
             for want in gold.items:
-                for text in self._in_own_names(self.gold.at(want.expression.span), want.expression.names):
+                for text in self._own(want.expression):
                     end = projection.body_span[1]
                     yield Edit(
                         "added", "column", f"the column {text} is missing", "with it", (((end, end), f", {text}"),)
@@ -530,9 +566,13 @@ class _Edits:
 
     # Names
 
+    def _own(self, expression: Expression) -> Iterator[str]:
+        """An expression of gold as this query calls its variables."""
+        return self._in_own_names(self.gold.at(expression.span), expression.names)
+
     def _in_own_names(self, text: str, names: Iterable[str]) -> Iterator[str]:
         """A text of gold with its variables as this query calls them, by each alignment; none if one has no name."""
-        needed = set(names) & {name.text for path in self.gold.paths() for name in path.variables()}
+        needed = set(names) & {*_variables(self.gold), *_aliases(self.gold)}
         seen = set()
         for alignment in self.alignments:
             if needed <= alignment.keys():
@@ -557,19 +597,6 @@ def _terms(clause: Clause) -> tuple[Predicate, ...]:
     return () if clause.where is None else clause.where.terms
 
 
-def _literals(query: ParsedQuery) -> Iterator[tuple[str, LiteralValue]]:
-    """Yield the literals of patterns and conditions, each with the property that it stands for."""
-    for path in query.paths():
-        for part in path.elements():
-            for one in part.properties:
-                if one.literal is not None:
-                    yield one.name.text, one.literal
-    for where in query.wheres():
-        for term in where.terms:
-            if term.literal is not None and term.property is not None:
-                yield term.property.text, term.literal
-
-
 def _distinct(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
@@ -580,19 +607,36 @@ def _elements(query: ParsedQuery) -> tuple[list[NodePattern], list[RelationshipP
     return nodes, [part for part in parts if isinstance(part, RelationshipPattern)]
 
 
+def _variables(query: ParsedQuery) -> list[str]:
+    return [name.text for path in query.paths() for name in path.variables()]
+
+
+def _aliases(query: ParsedQuery) -> list[str]:
+    """The names that WITH, RETURN and UNWIND give, each once."""
+    found: list[str] = []
+    for clause in all_clauses(query.query):
+        items = clause.projection.items if clause.projection is not None else ()
+        found += [one.text for one in (*(item.alias for item in items), clause.alias) if one is not None]
+    return _distinct(found)
+
+
 def _alignments(query: ParsedQuery, gold: ParsedQuery) -> list[Mapping[str, str]]:
-    """Return maps of gold's variables to the query's: by their names, and by the places of their nodes, either way."""
+    """Return maps of gold's variables to the query's: by their names, and by the places of their nodes, either way.
+
+    Aliases stand for each other by their names, or by place if there are as many.
+    """
     given, wanted = _elements(query), _elements(gold)
-    own = {name.text for path in query.paths() for name in path.variables()}
-    names = {name.text: name.text for path in gold.paths() for name in path.variables() if name.text in own}
-    found: list[Mapping[str, str]] = [names]
+    own, aliases = {*_variables(query), *_aliases(query)}, (_aliases(gold), _aliases(query))
+    names = {name: name for name in (*_variables(gold), *aliases[0]) if name in own}
+    placed = dict(zip(*aliases, strict=True)) if len(aliases[0]) == len(aliases[1]) else {}
+    found: list[Mapping[str, str]] = [{**placed, **names}]
     for step in (1, -1):
         pairs = [*_pairs(given[0], wanted[0][::step]), *_pairs(given[1], wanted[1][::step])]
         aligned: dict[str, str] = {}
         for mine, other in pairs:
             if mine.variable is not None and other.variable is not None:
                 aligned.setdefault(other.variable.text, mine.variable.text)
-        found += [aligned, {**aligned, **names}]
+        found += [{**placed, **aligned}, {**placed, **aligned, **names}]
     return found
 
 
@@ -627,13 +671,3 @@ def _renamed_text(text: str, names: Mapping[str, str]) -> str:
             end = token.end
         before = token.text
     return "".join([*found, text[end:]])
-
-
-def written(text: str) -> str:
-    r"""Return a text as a literal of Cypher.
-
-    >>> print(written("it's"))
-    'it\'s'
-    """
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
-    return f"'{escaped}'"

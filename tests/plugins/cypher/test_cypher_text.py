@@ -18,6 +18,7 @@ from graphkit.plugins.cypher.cypher_text import (
     cleaned,
     parsed,
 )
+from graphkit.plugins.cypher.expression_parts import compared_properties, comparisons, placed_literals, properties
 from tests.helpers.suites import one_fast
 from tests.plugins.cypher.random_queries import Drawing
 from tests.plugins.cypher.test_provenance import FORMS, SEVEN
@@ -74,20 +75,10 @@ def test_parts_and_places() -> None:
     assert query.at(last.span) == "(b)"
 
     assert match.where is not None
-    terms = [
-        (
-            term.variable and term.variable.text,
-            term.property and term.property.text,
-            term.operator,
-            term.literal and term.literal.value,
-            term.negated,
-        )
-        for term in match.where.terms
-    ]
-    assert terms == [
-        ("a", "size", ">=", 10, False),
-        ("b", "id", "STARTS WITH", "w", True),
-        (None, None, None, None, False),
+    assert [(query.at(term.expression.span), term.negated) for term in match.where.terms] == [
+        ("a.size >= 10", False),
+        ("NOT b.id STARTS WITH 'w'", True),
+        ("(a.x = 1 OR b.y = 2)", False),
     ]
 
     projection = passing.projection
@@ -123,8 +114,58 @@ def test_order_writes_and_literals() -> None:
     assert parsed("MATCH (n) SET n.x = 1").writes
     assert not parsed("MATCH (n) RETURN n.set, n.create AS delete").writes
     assert parsed("\\u0043REATE (n)").writes
-    (where,) = parsed("MATCH (a) WHERE a.x = -1.5 AND 'it\\'s' = a.y AND a.z = true AND a.w IN [1]").wheres()
-    assert [term.literal and term.literal.value for term in where.terms] == [-1.5, "it's", True, None]
+
+
+def test_literals_wherever_they_stand() -> None:
+    """Each with the property that it is compared with or that its map names; lengths and pages have none."""
+    text = (
+        "MATCH (a {id: 'i'})-[r:R*1..3]->(b)-[:S {w: -2}]-(c) WHERE a.x = -1.5 AND 'it\\'s' = a.y AND a.z = true "
+        "AND a.w IN [1, null] AND a.v IS NOT NULL AND size([1, a]) > 0 AND a.list[7] - 8 < 9 "
+        "AND toLower(a.t) CONTAINS toLower('T') AND b.`n m` STARTS WITH 's' "
+        "WITH a, count(r) AS n ORDER BY n SKIP 4 LIMIT 5 WHERE n >= 6 "
+        "UNWIND [] AS none RETURN CASE a.c WHEN 'c' THEN 10 ELSE date('2024-01-01') END, {key: 'k'} LIMIT 11"
+    )
+    query = parsed(text)
+    found = placed_literals(query)
+    assert [(one.literal.value, one.key) for one in found if one.kind != "list"] == [
+        ("i", "id"),
+        (-2, "w"),
+        (-1.5, "x"),
+        ("it's", "y"),
+        (True, "z"),
+        (1, "w"),
+        (None, "w"),
+        (1, None),
+        (0, None),
+        (7, None),
+        (8, None),
+        (9, None),
+        ("T", None),
+        ("s", "n m"),
+        (6, None),
+        ("c", None),
+        (10, None),
+        ("2024-01-01", None),
+        ("k", "key"),
+    ]
+    lists = [
+        (parsed(text).at(one.literal.span), one.key) for one in placed_literals(parsed(text)) if one.kind == "list"
+    ]
+    assert lists == [("[1, null]", "w"), ("[]", None)]
+
+
+def test_comparisons_and_properties() -> None:
+    """An arrow, the name of a path and the variable of a comprehension are no comparison, a map's key no property."""
+    query = parsed(
+        "MATCH p = (a)<-[r:R {w: 1}]-(b)-[s WHERE s.w >= 2]->(c) WHERE a.x starts  with 'x' AND NOT (a)-->(b) "
+        "AND COUNT { (b)--() WHERE b.z <> 1 } > 3 AND any(one IN a.list WHERE one = 4) "
+        "WITH a, [x IN a.l WHERE x IN [1] | x] AS l, {k: 1} AS m "
+        "RETURN m.k, a.y < 5, apoc.text.join(l, ''), a {.name}"
+    )
+    assert [one.text for one in comparisons(query)] == [">=", "STARTS WITH", "<>", ">", "=", "IN", "<"]
+    assert [query.at(one.span) for one in comparisons(query)][1] == "starts  with"
+    assert [one.text for one in properties(query)] == ["w", "x", "z", "list", "l", "y"]
+    assert [one.text for one in compared_properties(query)] == ["x", "z", "list"]
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,166 @@ def test_a_query_with_parameters(runner: QueryRunner) -> None:
     for other in ("(a:File {id: $`an id`})-[:CALLS]->(b:File)", "(a:File)-[:CALLS]->(b:File) WHERE a.id = $`an id`"):
         found = cause(runner, f"MATCH {other} RETURN b.id", {"an id": LOGIN}, gold_cypher=gold)
         assert found == FoundCause(f"'{LOGIN}' was asked; with '{CART}', the result is right", "literal replaced")
-    # A list stays a parameter.
     several = "MATCH (a:File)<-[:CALLS]-(b:File) WHERE a.id IN $ids RETURN b.id"
     wanted = f"MATCH (a:File)-[:CALLS]->(b:File) WHERE a.id IN ['{CART}', '{LOGIN}'] RETURN b.id"
     found = cause(runner, several, {"ids": [CART, LOGIN]}, gold_cypher=wanted)
     assert found is not None
     assert found.kind == "direction turned"
+
+
+#: Degrees by hand: orders has three edges, users two, carts and logins one; tables are read twice, written once.
+ONE_MISTAKE: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "the one value of a list": (
+        f"MATCH (x:File)-[:READS]->(y) WHERE x.id IN ['{USERS}'] RETURN y.id, x.id",
+        f"MATCH (x:File)-[:READS]->(y) WHERE x.id IN ['{ORDERS}'] RETURN y.id, x.id",
+        {},
+        f"'{ORDERS}' was asked; with '{USERS}', the result is right",
+    ),
+    "one value of several": (
+        f"MATCH (x:File) WHERE x.id IN ['{USERS}', '{CART}'] RETURN x.id",
+        f"MATCH (x:File) WHERE x.id IN ['{ORDERS}', '{CART}'] RETURN x.id",
+        {},
+        f"'{ORDERS}' was asked; with '{USERS}', the result is right",
+    ),
+    "a list of another length": (
+        f"MATCH (x:File) WHERE x.id IN ['{USERS}', '{CART}'] RETURN x.id",
+        f"MATCH (x:File) WHERE x.id IN ['{LOGIN}'] RETURN x.id",
+        {},
+        f"['{LOGIN}'] was asked; with ['{USERS}', '{CART}'], the result is right",
+    ),
+    "a list in a parameter, and a right result": (
+        f"MATCH (x:File)-[:READS]->(y) WHERE x.id IN ['{USERS}'] RETURN y.id",
+        "MATCH (x:File)-[:READS]->(y) WHERE x.id IN $ids RETURN y.id",
+        {"ids": [ORDERS]},
+        f"'{ORDERS}' was asked; with '{USERS}', the walk is gold's",
+    ),
+    "a value in a map of a parameter": (
+        f"MATCH (x:File) WHERE x.id = '{USERS}' RETURN x.id",
+        "MATCH (x:File) WHERE x.id = $asked.id RETURN x.id",
+        {"asked": {"id": ORDERS}},
+        f"'{ORDERS}' was asked; with '{USERS}', the result is right",
+    ),
+    "a number beside an alias": (
+        "MATCH (f:File)-[r]-() WITH f, count(r) AS n WHERE n > 1 RETURN f.id",
+        "MATCH (x:File)-[e]-() WITH x, count(e) AS c WHERE c > 2 RETURN x.id",
+        {},
+        "2 was asked; with 1, the result is right",
+    ),
+    "an operator beside an alias": (
+        "MATCH (f:File)-[r]-() WITH f, count(r) AS n WHERE n >= 2 RETURN f.id",
+        "MATCH (f:File)-[r]-() WITH f, count(r) AS n WHERE n > 2 RETURN f.id",
+        {},
+        "The condition n > 2 was asked; with >=, the result is right",
+    ),
+    "a number beside a subquery": (
+        "MATCH (f:File) WHERE COUNT { (f)--() } > 1 RETURN f.id",
+        "MATCH (f:File) WHERE COUNT { (f)--() } > 2 RETURN f.id",
+        {},
+        "2 was asked; with 1, the result is right",
+    ),
+    "a number beside a comprehension": (
+        "MATCH (f:File) WHERE size([(f)-[:CALLS]->(x) | x.id]) > 0 RETURN f.id",
+        "MATCH (f:File) WHERE size([(f)-[:CALLS]->(x) | x.id]) > 1 RETURN f.id",
+        {},
+        "1 was asked; with 0, the result is right",
+    ),
+    "a text in a function": (
+        "MATCH (f:File) WHERE toLower(f.id) CONTAINS toLower('Users') RETURN f.id",
+        "MATCH (f:File) WHERE toLower(f.id) CONTAINS toLower('Usr') RETURN f.id",
+        {},
+        "'Usr' was asked; with 'Users', the result is right",
+    ),
+    "a text in a function that gold doesn't call": (
+        "MATCH (f:File) WHERE toLower(f.id) CONTAINS 'users' RETURN f.id",
+        "MATCH (f:File) WHERE toLower(f.id) CONTAINS toLower('Usr') RETURN f.id",
+        {},
+        "The condition toLower(f.id) CONTAINS toLower('Usr') was asked; "
+        "with toLower(f.id) CONTAINS 'users', the result is right",
+    ),
+    "a number below zero": (
+        "MATCH (f:File)-[r]->() WITH f, -1 * count(r) AS n WHERE n < -1 RETURN f.id",
+        "MATCH (f:File)-[r]->() WITH f, -1 * count(r) AS n WHERE n < -2 RETURN f.id",
+        {},
+        "-2 was asked; with -1, the result is right",
+    ),
+    "a text of CASE": (
+        f"MATCH (f:File) RETURN CASE WHEN f.id = '{CART}' THEN 'yes' ELSE 'no' END AS it",
+        f"MATCH (f:File) RETURN CASE WHEN f.id = '{CART}' THEN 'y' ELSE 'no' END AS it",
+        {},
+        "'y' was asked; with 'yes', the result is right",
+    ),
+    "a truth value": (
+        "MATCH (f:File) WITH f, f.id CONTAINS 'users' AS own WHERE own = true RETURN f.id",
+        "MATCH (f:File) WITH f, f.id CONTAINS 'users' AS own WHERE own = false RETURN f.id",
+        {},
+        "The value false was asked; with true, the result is right",
+    ),
+    "NULL for NOT NULL": (
+        "MATCH (f:File) WHERE f.id IS NOT NULL RETURN f.id",
+        "MATCH (x:File) WHERE x.id IS NULL RETURN x.id",
+        {},
+        "The condition x.id IS NULL was asked; with x.id IS NOT NULL, the result is right",
+    ),
+    "OR for AND": (
+        "MATCH (f:File) WHERE f.id CONTAINS 'users' OR f.id CONTAINS 'cart' RETURN f.id",
+        "MATCH (x:File) WHERE x.id CONTAINS 'users' AND x.id CONTAINS 'cart' RETURN x.id",
+        {},
+        "The condition x.id CONTAINS 'users' AND x.id CONTAINS 'cart' was asked; "
+        "with x.id CONTAINS 'users' OR x.id CONTAINS 'cart', the result is right",
+    ),
+    "another function": (
+        "MATCH (f:File) WHERE toLower(f.id) STARTS WITH 'web' RETURN f.id",
+        "MATCH (x:File) WHERE toUpper(x.id) STARTS WITH 'web' RETURN x.id",
+        {},
+        "The condition toUpper(x.id) STARTS WITH 'web' was asked; "
+        "with toLower(x.id) STARTS WITH 'web', the result is right",
+    ),
+    "a property in a function": (
+        "MATCH (f:File) WHERE toLower(f.id) STARTS WITH 'web' RETURN f.id",
+        "MATCH (f:File) WHERE toLower(f.kind) STARTS WITH 'web' RETURN f.id",
+        {},
+        "The property kind was asked; with id, the result is right",
+    ),
+    "a list that is unwound": (
+        f"UNWIND ['{USERS}', '{CART}'] AS one MATCH (f:File {{id: one}}) RETURN f.id",
+        f"UNWIND ['{USERS}', '{ORDERS}'] AS own MATCH (f:File {{id: own}}) RETURN f.id",
+        {},
+        f"'{ORDERS}' was asked; with '{CART}', the result is right",
+    ),
+    "ORDER BY in a WITH": (
+        "MATCH (x:File) WITH x RETURN collect(x.id) AS l",
+        "MATCH (x:File) WITH x ORDER BY x.id DESC RETURN collect(x.id) AS l",
+        {},
+        "ORDER BY x.id DESC was asked; without it, the result is right",
+    ),
+    "DISTINCT in a WITH": (
+        "MATCH (x:File)-[]-() WITH x.kind AS k RETURN count(k) AS n",
+        "MATCH (x:File)-[]-() WITH DISTINCT x.kind AS k RETURN count(k) AS n",
+        {},
+        "DISTINCT drops equal rows; without it, the result is right",
+    ),
+    "LIMIT in a WITH": (
+        "MATCH (x:File) WITH x RETURN count(x) AS n",
+        "MATCH (x:File) WITH x LIMIT 2 RETURN count(x) AS n",
+        {},
+        "LIMIT 2 cuts the rows; without it, the result is right",
+    ),
+    "another SKIP in a WITH": (
+        "MATCH (x:File) WITH x ORDER BY x.id SKIP 1 RETURN collect(x.id) AS l",
+        "MATCH (x:File) WITH x ORDER BY x.id SKIP 2 RETURN collect(x.id) AS l",
+        {},
+        "SKIP 2 was asked; with SKIP 1, the result is right",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", ONE_MISTAKE)
+def test_one_mistake_anywhere_is_named(runner: QueryRunner, mistake: str) -> None:
+    """One literal, operator, condition or order is wrong; gold's in its place is the cause."""
+    gold, query, parameters, sentence = ONE_MISTAKE[mistake]
+    found = cause(runner, query, parameters, gold_cypher=gold)
+    assert found is not None
+    assert found.text == sentence
 
 
 def test_several_gold_queries(runner: QueryRunner) -> None:
