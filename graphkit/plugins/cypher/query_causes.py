@@ -10,13 +10,14 @@ better with it (the F1 of edges), and the one that agrees best is the cause.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Protocol
 
-from graphkit.plugins.cypher.cypher_parser import quoted, tokens
+from graphkit.plugins.cypher.cypher_parser import Token, quoted, reserved, tokens
 from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, NodePattern, ParsedQuery, parsed
 from graphkit.plugins.cypher.expression_parts import compared_properties, written, written_text
 from graphkit.plugins.cypher.names_of_graph import KnownNames, nearest
@@ -30,6 +31,9 @@ MOST_RUNS, MOST_SECONDS = 2_000, 20.0
 
 #: The F1 of a walk that has all gold edges above which no further edit is tried: half of its edges may be others.
 _MOSTLY_GOLD = 2 / 3
+
+#: The share of gold among the edges of a walk below which its edit is no cause: it asks for less, and walks everything.
+_LEAST_SHARE = 0.1
 
 
 class RunsEdited(Protocol):
@@ -213,7 +217,8 @@ def diagnosed_walk(
 ) -> QueryDiagnosis:
     """Return the smallest edits after which a query's walk agrees best with a gold path, of which one is enough.
 
-    The parameters are those of :func:`diagnosed`. An edit that doesn't raise the F1 of edges doesn't help.
+    The parameters are those of :func:`diagnosed`. An edit that doesn't raise the F1 of edges doesn't help, nor does one
+    after which fewer than one edge in ten is gold's, or than before if they were fewer then.
     """
 
     def agreement(found: QueryOutcome, gold: WantedWalk) -> tuple[float, int, int]:
@@ -224,7 +229,12 @@ def diagnosed_walk(
     def best(found: QueryOutcome) -> tuple[float, int, int]:
         return max(agreement(found, gold) for gold in golds)
 
+    def share(found: QueryOutcome) -> float:
+        walked = {*(found.edges or ())}
+        return max(len(walked & gold.edges) for gold in golds) / (len(walked) or 1)
+
     before = best(outcome)
+    least = min(_LEAST_SHARE, share(outcome) or _LEAST_SHARE)
     if before[0] == 1.0:
         return QueryDiagnosis(right=True)
 
@@ -236,7 +246,7 @@ def diagnosed_walk(
         if found.edges is None:
             return None
         score, hits, edges = best(found)
-        if score <= before[0]:
+        if score <= before[0] or share(found) < least:
             return None
         all_edges = f"the walk has {'the gold edge' if edges == 1 else f'all {edges} gold edges'}"
         part = all_edges if hits == edges else f"the walk has {hits} of {counted(edges, 'gold edge')}"
@@ -404,7 +414,7 @@ def same_walk(wanted: QueryOutcome, given: QueryOutcome) -> bool:
 def normal_form(query: ParsedQuery) -> tuple[str, ...]:
     """Return the tokens of a query without the names of its variables and columns: equal ones ask the same.
 
-    >>> normal_form(parsed("MATCH (a) RETURN a.id AS x")) == normal_form(parsed("match (b)\\nreturn b.id"))
+    >>> normal_form(parsed("MATCH (a)-->(b) RETURN a.id AS x")) == normal_form(parsed("match (b)-->()\\nreturn b.id"))
     True
     """
     own = {name.text: None for path in query.paths() for name in path.variables()}
@@ -419,24 +429,34 @@ def normal_form(query: ParsedQuery) -> tuple[str, ...]:
         for item in one.items
         if item.alias is not None
     ]
+    read = [token for token in tokens(query.text) if not any(start <= token.start < end for start, end in spans)]
+    names = [token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text for token in read]
+    refers = [_refers(read, at) for at in range(len(read))]
+    used = Counter(name for name, free in zip(names, refers, strict=True) if free)
+    unused = {name.text for path in query.paths() for name in path.variables() if used[name.text] == 1}
     form: list[str] = []
     order: dict[str, int] = {}
-    read, before = tokens(query.text), ""
-    for index, token in enumerate(read):
-        if any(start <= token.start < end for start, end in spans):
-            continue
-        after = read[index + 1].text if index + 1 < len(read) else ""
-        name = token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
-        named = token.kind in ("name", "quoted")
-        if named and before not in (".", ":", "|") and after != "(" and name in own:
+    for token, name, free in zip(read, names, refers, strict=True):
+        if free and name in unused:
+            continue  # a node that nothing else names asks the same as one without a name
+        if free and name in own:
             form.append(f"?{order.setdefault(name, len(order))}")
-        elif named and before not in (".", ":", "|") and name in aliases:
+        elif free and name in aliases:
             form.append("?column")
-        elif named and before in (".", ":", "|"):
+        elif token.kind == "name":
+            form.append(token.text.lower() if free else quoted(name))
+        elif token.kind == "quoted":
             form.append(quoted(name))
         elif token.kind == "text":
             form.append(f"'{token.text[1:-1]}'")
         else:
-            form.append(token.text.lower() if token.kind == "name" else token.text)
-        before = token.text
+            form.append(token.text)
     return tuple(form)
+
+
+def _refers(read: Sequence[Token], at: int) -> bool:
+    """Whether a token may be the name of a variable or a word, and no property, label, relation or function."""
+    before, after = (read[one].text if 0 <= one < len(read) else "" for one in (at - 1, at + 1))
+    if read[at].kind not in ("name", "quoted") or before in (".", ":"):
+        return False
+    return after == "." if before == "|" else after != "(" or reserved(read[at].text)

@@ -131,9 +131,10 @@ class _Edits:
                 else:
                     yield from self.labels(part)
                 yield from self.properties(part)
-            yield from self.hops(path)
         for literal in placed_literals(self.query):
             yield from self.literal(literal)
+        for path in self.query.paths():
+            yield from self.hops(path)
         yield from self.comparisons()
         yield from self.taken()
         for clause in all_clauses(self.query.query):
@@ -426,23 +427,24 @@ class _Edits:
             elif any(one.negated for one in gold_terms):
                 changed = ((span, f"NOT ({asked})"),)
                 yield Edit("added", "condition", f"the condition {asked} isn't negated", "with NOT", changed)
-            yield from self._other_condition(term.expression, [one.expression for one in gold_terms])
+            alone = clause.where is not None and len(clause.where.terms) == 1
+            yield from self._other_condition(term.expression, [one.expression for one in gold_terms], alone)
         if clause.kind not in ("match", "with"):
             return
         if clause.where is not None and len(clause.where.terms) > 1:
             wheres = [where.expression for where in self.gold.wheres()]
-            yield from self._other_condition(clause.where.expression, wheres)
+            yield from self._other_condition(clause.where.expression, wheres, True)
         for term in gold_terms:
             for renamed in self._own(term.expression):
                 wrong = f"the condition {renamed} is missing"
                 yield Edit("added", "condition", wrong, "with it", (self._and(clause, renamed),))
 
-    def _other_condition(self, own: Expression, wanted: Iterable[Expression]) -> Iterator[Edit]:
+    def _other_condition(self, own: Expression, wanted: Iterable[Expression], alone: bool) -> Iterator[Edit]:
         asked = self.query.at(own.span)
         for expression in wanted:
             for renamed in self._own(expression):
-                wrong = f"the condition {asked} was asked"
-                yield Edit("replaced", "condition", wrong, f"with {renamed}", ((own.span, renamed),))
+                wrong, change = f"the condition {asked} was asked", (own.span, renamed if alone else _operand(renamed))
+                yield Edit("replaced", "condition", wrong, f"with {renamed}", (change,))
 
     def _dropped(self, clause: Clause, term: Predicate) -> tuple[Change, ...]:
         assert clause.where is not None
@@ -451,8 +453,8 @@ class _Edits:
 
     def _and(self, clause: Clause, text: str) -> Change:
         if clause.where is not None:
-            end = clause.where.span[1]
-            return clause.where.span, f"{self.query.at((clause.where.span[0], end))} AND {text}"
+            before = _operand(self.query.at(clause.where.expression.span))
+            return clause.where.span, f"WHERE {before} AND {_operand(text)}"
         end = clause.span[1]
         return (end, end), f" WHERE {text}"
 
@@ -591,6 +593,16 @@ def _relation(part: RelationshipPattern) -> str:
 
 def _types(names: Iterable[str]) -> str:
     return ":" + "|".join(map(quoted, names))
+
+
+def _operand(text: str) -> str:
+    """Return a condition as AND may join it: in parentheses if OR would come apart."""
+    depth = 0
+    for token in tokens(text):
+        depth += (token.text in {"(", "[", "{"}) - (token.text in {")", "]", "}"})
+        if depth == 0 and token.word in {"or", "xor"}:
+            return f"({text})"
+    return text
 
 
 def _terms(clause: Clause) -> tuple[Predicate, ...]:

@@ -160,6 +160,19 @@ ONE_MISTAKE: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "The condition x.id CONTAINS 'users' AND x.id CONTAINS 'cart' was asked; "
         "with x.id CONTAINS 'users' OR x.id CONTAINS 'cart', the result is right",
     ),
+    "a condition beside OR": (
+        "MATCH (f:File) WHERE (f.id CONTAINS 'users' OR f.id CONTAINS 'cart') AND f.repo = 'web' RETURN f.id",
+        "MATCH (x:File) WHERE x.id CONTAINS 'users' OR x.id CONTAINS 'cart' RETURN x.id",
+        {},
+        "The condition x.repo = 'web' is missing; with it, the result is right",
+    ),
+    "OR beside a condition": (
+        "MATCH (f:File) WHERE f.repo = 'api' AND (f.id CONTAINS 'users' OR f.id CONTAINS 'orders') RETURN f.id",
+        "MATCH (x:File) WHERE x.repo = 'api' AND x.path = 'none' RETURN x.id",
+        {},
+        "The condition x.path = 'none' was asked; "
+        "with (x.id CONTAINS 'users' OR x.id CONTAINS 'orders'), the result is right",
+    ),
     "another function": (
         "MATCH (f:File) WHERE toLower(f.id) STARTS WITH 'web' RETURN f.id",
         "MATCH (x:File) WHERE toUpper(x.id) STARTS WITH 'web' RETURN x.id",
@@ -239,6 +252,32 @@ def test_gold_paths_without_a_query(runner: QueryRunner) -> None:
     found = cause(runner, short, paths=[{"steps": steps}])
     assert found == FoundCause("A hop by WRITES is missing; with it, the walk is gold's", "hop added")
     assert cause(runner, wrong.replace("<-", "-").replace("]-(:", "]->(:"), paths=[{"steps": steps}]) is None
+
+
+def test_an_edit_that_walks_everything_is_no_cause(tmp_path: Path) -> None:
+    """By hand: a hub calls twenty-one leaves and reads eleven others; gold are two calls, or two reads.
+
+    Without its first hop the query walks all eleven reads, of which two are gold's, or all twenty-one calls: two are
+    too few, and a second edit that keeps to one of them belongs to the cause.
+    """
+    leaves = [*(("CALLS", f"c{at}") for at in range(21)), *(("READS", f"r{at}") for at in range(11))]
+    rows = [{"id": one, "kind": "N", "repo": "r"} for one in ("hub", *(leaf for _, leaf in leaves))]
+    edges = [{"source": "hub", "relation": relation, "target": leaf} for relation, leaf in leaves]
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "artifacts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (data / "edges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in edges))
+    (data / "questions.jsonl").write_text(json.dumps({"id": "q", "question": "?"}) + "\n")
+    query = "MATCH (a)-[:WRITES]->(b)-[:READS]->(c) RETURN c.kind"
+    with kept_graph(data, tmp_path / "home") as graph, query_runner(graph) as runner:
+        some = cause(runner, query, paths=[{"steps": [["hub", "READS", "r0"], ["hub", "READS", "r1"]]}])
+        steps = [["hub", "CALLS", "c0"], ["hub", "CALLS", "c1"]]
+        few = cause(runner, query.replace("READS", "CALLS"), paths=[{"steps": steps}])
+    assert some is not None
+    assert some.text == "A hop by WRITES is one too many; without it, the walk has all 2 gold edges and 9 others"
+    assert few is not None
+    assert few.kind == "condition added and hop removed"
+    assert few.text.endswith("the walk has 1 of 2 gold edges")
 
 
 def test_alternatives_of_gold_paths(runner: QueryRunner) -> None:
