@@ -13,6 +13,7 @@ from typing import Any
 from graphkit.database.outside import refuse_outside
 from graphkit.database.store import Explained
 from graphkit.errors import InputError
+from graphkit.plugins.cypher.embedded_dialect import check_dialect
 
 #: The procedures that run, all of which read the graph or its schema.
 PROCEDURES = frozenset(
@@ -199,17 +200,20 @@ def _is_name(token: str) -> bool:
     return token.startswith("`") or token.isidentifier()
 
 
-def check_plan(explained: Explained, allowed: Collection[str] = PROCEDURES) -> None:
+def check_plan(explained: Explained, text: str = "", allowed: Collection[str] = PROCEDURES) -> None:
     """Refuse a query by what the server says of it.
 
     Raises
     ------
     RefusedQueryError
         It doesn't only read, or its plan calls what isn't allowed.
+    UnsupportedQueryError
+        The server is the embedded database, which would take it otherwise.
     """
     plan = explained.plan or {}
     # The embedded database explains less: it says only afterwards that a query writes, and its account can't.
     if str(plan.get("operatorType", "")).startswith("ArcadeDB"):
+        check_dialect(text)
         return
     if explained.query_type not in ("r", None):
         raise RefusedQueryError("it would write, as the server says")

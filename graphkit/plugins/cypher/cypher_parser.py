@@ -53,7 +53,8 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 _CLOSING = {")": "(", "]": "[", "}": "{"}
-_AGGREGATES = frozenset(
+#: Functions that make one value of many rows.
+AGGREGATES = frozenset(
     {
         "count",
         "sum",
@@ -73,7 +74,7 @@ _AGGREGATES = frozenset(
     }
 )
 #: Words of expressions, which are no variables.
-_WORDS = frozenset(
+EXPRESSION_WORDS = frozenset(
     [
         "and",
         "or",
@@ -179,7 +180,8 @@ _STARTS = _WRITES | frozenset(
         "next",
     ]
 )
-_LOCAL_FUNCTIONS = frozenset({"any", "all", "none", "single", "reduce", "filter", "extract", "allreduce"})
+#: Functions with a variable of their own, as in any(x IN xs WHERE ...).
+LOCAL_FUNCTIONS = frozenset({"any", "all", "none", "single", "reduce", "filter", "extract", "allreduce"})
 _SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 
 
@@ -442,7 +444,7 @@ class _Parser:
             return False
         if word in {"filter", "let", "for", "next", "start", "stop", "insert", "drop", "alter"}:
             # Words of newer dialects, which were names before: only what can't be one is a clause.
-            return self.named(position + 1) and before.word not in _WORDS
+            return self.named(position + 1) and before.word not in EXPRESSION_WORDS
         return True
 
     def _after_union(self, position: int) -> bool:
@@ -550,7 +552,7 @@ class _Parser:
     def projection(self, first: int, end: int) -> Projection:
         distinct = first if self.word(first, "distinct") and not self.sign(first + 1, ".") else None
         begin = first if distinct is None else first + 1
-        if self.word(begin, "all") and begin + 1 < end and not self.sign(begin + 1, "."):
+        if self.word(begin, "all") and begin + 1 < end and not (self.sign(begin + 1, ".") or self.sign(begin + 1, "(")):
             begin += 1
         order = next(
             (
@@ -958,11 +960,11 @@ class _Parser:
                 continue
             if token.kind in {"name", "quoted"}:
                 called = self.sign(position + 1, "(") and position + 1 < end
-                if called and token.word in _AGGREGATES and not self.sign(position - 1, "."):
+                if called and token.word in AGGREGATES and not self.sign(position - 1, "."):
                     aggregates = True
-                elif not called and token.word not in _WORDS and self._refers(position, first, end):
+                elif not called and token.word not in EXPRESSION_WORDS and self._refers(position, first, end):
                     names.append(self.name(position).text)
-                if called and token.word in _LOCAL_FUNCTIONS:
+                if called and token.word in LOCAL_FUNCTIONS:
                     close = self.pairs[position + 1]
                     inner = (*local, *self._locals(position + 2, close))
                     aggregates |= self._scan(position + 2, close, inner, names, subpatterns)
@@ -1078,7 +1080,7 @@ class _Parser:
             before >= 0
             and self.named(before)
             and self.tokens[before].word
-            not in _WORDS | {"by", "return", "on", "exists", "size", "unwind", "limit", "skip"}
+            not in EXPRESSION_WORDS | {"by", "return", "on", "exists", "size", "unwind", "limit", "skip"}
         )
 
     def pattern(self, position: int) -> tuple[PathPattern, int] | None:
@@ -1148,4 +1150,4 @@ def quoted(name: str) -> str:
 
 def reserved(name: str) -> bool:
     """Whether a name is a word of Cypher, whatever its case."""
-    return name.lower() in _STARTS | _WORDS | _BEFORE_NAMES
+    return name.lower() in _STARTS | EXPRESSION_WORDS | _BEFORE_NAMES

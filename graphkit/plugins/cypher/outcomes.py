@@ -18,6 +18,8 @@ class QueryOutcome:
         Why it didn't run, since it would do more than read the graph; else None.
     error
         Why it isn't valid, or failed; else None.
+    unsupported
+        Why the database can't tell what it finds, although it may be right; it then isn't executable, nor in error.
     columns, rows
         Its result: lists of plain values, a node as the dictionary of its properties, ``_id`` and ``_labels``, a
         relationship as that of its properties, ``_source``, ``_type`` and ``_target``, a path as a list of both.
@@ -37,6 +39,7 @@ class QueryOutcome:
     executable: bool
     refused: str | None = None
     error: str | None = None
+    unsupported: str | None = None
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
     ordered: bool = False

@@ -25,6 +25,7 @@ from graphkit.database.values import plain
 from graphkit.errors import DatabaseError, GraphkitError, InputError, ServerLimitError, WriteRefusedError
 from graphkit.plugins.cypher.allowed import PROCEDURES, RefusedQueryError, check_plan, check_text
 from graphkit.plugins.cypher.dataset_graph import TIMEOUT, DatasetGraph
+from graphkit.plugins.cypher.embedded_dialect import UnsupportedQueryError, unsupported
 from graphkit.plugins.cypher.kept_outcomes import KeptOutcomes, key_of
 from graphkit.plugins.cypher.outcomes import QueryOutcome
 
@@ -126,8 +127,12 @@ class QueryRunner:
             outcome = QueryOutcome(executable=False, refused=str(error))
         except WriteRefusedError:
             outcome = QueryOutcome(executable=False, refused="it would write, as the server says")
+        except UnsupportedQueryError as error:
+            outcome = QueryOutcome(executable=False, unsupported=str(error))
         except InputError as error:
-            outcome = QueryOutcome(executable=False, error=error.what.removeprefix(_PREFIX))
+            what = error.what.removeprefix(_PREFIX)
+            lacks = unsupported(what)
+            outcome = QueryOutcome(executable=False, error=None if lacks else what, unsupported=lacks)
         except ServerLimitError as error:
             outcome, lasting = QueryOutcome(executable=False, error=error.what), False
         outcome = replace(outcome, seconds=time.monotonic() - begin)
@@ -182,7 +187,7 @@ class QueryRunner:
             return replace(found, untraced=error.reason)
         except ServerLimitError:
             raise
-        except (GraphkitError, RefusedQueryError) as error:
+        except (GraphkitError, RefusedQueryError, UnsupportedQueryError) as error:
             what = error.what if isinstance(error, GraphkitError) else str(error)
             return replace(found, untraced=f"{_UNTRACED}: {what.removeprefix(_PREFIX)}")
         if again.truncated:
@@ -240,7 +245,7 @@ class QueryRunner:
 
         def ask() -> None:
             try:
-                check = partial(check_plan, allowed=self._allowed)
+                check = partial(check_plan, text=text, allowed=self._allowed)
                 found.append(self._store.query_within(text, parameters, self._max_rows, check))
             except BaseException as error:  # raised where it is awaited
                 found.append(error)
