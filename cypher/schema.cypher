@@ -253,11 +253,12 @@ CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
 //   calls_logged BOOLEAN: Whether it says which tools were called.
 //   seeds_logged BOOLEAN: Whether it says what the question was linked to.
 //   queries LIST<STRING>: The Cypher queries that the system wrote, in order; missing if they weren't logged.
-//   query_ran BOOLEAN: Whether one of them ran, and was allowed to; missing if none was run by `graphkit cypher`.
+//   query_ran BOOLEAN: Whether one of them ran, and was allowed to; missing if none was run by `graphkit cypher`, or the database can't tell.
+//   query_share FLOAT: The share of them that ran; missing if unknown.
 //   same_result BOOLEAN: Whether the last query that ran has the result of a gold query; missing if unknown.
 //   query_nodes LIST<STRING>: The nodes that their patterns match in the rows of their results.
 //   gold_query_nodes LIST<STRING>: Those of the gold query that is closest.
-//   query_reason STRING: Why no query ran, or why the matched nodes and edges are unknown.
+//   query_reason STRING: Why a query didn't run, or why the matched nodes and edges are unknown.
 //   query_cause STRING: The change that makes the result that of gold, in words.
 //   trace_id STRING: The trace in which it was recorded.
 //   span_id STRING: The span in that trace.

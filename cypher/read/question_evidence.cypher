@@ -46,8 +46,8 @@ RETURN id AS question, coalesce(q.turn, 1) AS turn,
   q.answerable AS answerable, q.why_not AS why_not,
   [i IN range(0, size(coalesce(q.absent_sources, [])) - 1) | [q.absent_sources[i], q.absent_relations[i], q.absent_targets[i]]] AS listed_absent,
   a.abstained AS abstained, CASE WHEN size(judged) = 1 THEN judged[0] ELSE a.declined END AS declined,
-  CASE WHEN a.query_ran IS NOT NULL THEN
-    {executable: a.query_ran, same: a.same_result, reason: a.query_reason, cause: a.query_cause} END AS compared,
+  CASE WHEN a.query_ran IS NOT NULL OR a.query_reason IS NOT NULL THEN
+    {executable: a.query_ran, ran: a.query_share, same: a.same_result, reason: a.query_reason, cause: a.query_cause} END AS compared,
   head(COLLECT {
     MATCH (a)-[:SCORED]->(s:Score {measure: $decision}) WHERE s.value IS NOT NULL
     RETURN s.value = 1 AS right

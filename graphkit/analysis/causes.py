@@ -206,7 +206,7 @@ def _unscored(case: Case, invalid: str | None) -> Cause | None:
 def _query(case: Case, room: int, whole: bool) -> Cause | None:
     """Return the cause of a wrong result, or walk; it has no remedy where only the walk says more."""
     compared = case.answer.compared_result if case.answer is not None else None
-    if compared is None or (compared.same and (whole or not compared.cause)):
+    if compared is None or compared.executable is None or (compared.same and (whole or not compared.cause)):
         return None
     if not compared.executable:
         what = f"{NO_EDGE}its query did not run: {in_backticks(compared.reason or '', 2 * room)}"

@@ -405,6 +405,7 @@ def _compared(compared: ComparedResultStruct | None) -> dict[str, Any]:
         return {}
     return {
         "query_ran": compared.executable,
+        "query_share": compared.ran,
         "same_result": compared.same,
         "query_nodes": None if compared.nodes is None else list(dict.fromkeys(compared.nodes)),
         "gold_query_nodes": None if compared.gold_nodes is None else list(dict.fromkeys(compared.gold_nodes)),

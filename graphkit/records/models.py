@@ -579,19 +579,22 @@ class ComparedResult(Record):
     Attributes
     ----------
     executable
-        Whether a query ran, and was allowed to.
+        Whether a query ran, and was allowed to; null if the database can't tell.
+    ran
+        The share of the record's queries that ran; null if unknown.
     same
         Whether the last query that ran has the result of a gold query; null if unknown.
     nodes, gold_nodes
         The nodes that the patterns of the record's queries bind in the rows of their results, and those of the gold
         query that is closest to it; null if they can't be traced.
     reason
-        Why no query ran, or why its nodes, edges or equality are unknown.
+        Why a query didn't run, or why its nodes, edges or equality are unknown.
     cause, cause_kind
         The change of the query that makes its result that of gold, in words, and its kind.
     """
 
-    executable: StrictBool
+    executable: StrictBool | None
+    ran: Share | None = None
     same: StrictBool | None = None
     nodes: tuple[Id, ...] | None = None
     gold_nodes: tuple[Id, ...] | None = None

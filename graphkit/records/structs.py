@@ -211,7 +211,8 @@ class SeedStruct(Struct, gc=False, forbid_unknown_fields=True):
 class ComparedResultStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """Twin of :class:`graphkit.records.models.ComparedResult`."""
 
-    executable: bool
+    executable: bool | None
+    ran: Share | None = None
     same: bool | None = None
     nodes: list[Name] | None = None
     gold_nodes: list[Name] | None = None

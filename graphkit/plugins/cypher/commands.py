@@ -99,6 +99,8 @@ def _show(walked: WalkedDataset) -> None:
             say(f"note: {name}: {shortened('; '.join(found.failed), 300)}")
     for run in walked.runs:
         print_line(f"run       {run.sentence}")
+        if run.other_rows is not None:
+            say(f"note: {run.other_rows}")
         for cause, count in sorted(run.causes.items(), key=lambda one: (-one[1], one[0]))[:_NAMED]:
             print_line(f"cause     {count} {cause}, as in {shortened(run.examples[cause], 300)}")
     queried = sum(bool(one.queries) for one in walked.gold.values())

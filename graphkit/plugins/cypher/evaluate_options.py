@@ -59,6 +59,8 @@ class WalkOptions:
         print_problems(problems)
         for run in walked.runs:
             say(f"note: {run.sentence}")
+            if run.other_rows is not None:
+                say(f"note: {run.other_rows}")
         for name, reason in [*walked.stale.items()][:_NAMED]:
             say(f"note: {name} is stale: {shortened(reason, 200)}")
         if (more := len(walked.stale) - _NAMED) > 0:

@@ -21,7 +21,7 @@ class QueryMeasure(Measure):
     """Base of the measures of what ``graphkit cypher`` found by running the queries of a record and of gold.
 
     A record may hold several queries, as after an error: the last one that runs gives the result, and all that run give
-    the nodes.
+    the nodes. A query with a logged ``error`` gave the system no rows, so it doesn't run.
     """
 
     layer = "retrieval"
@@ -43,6 +43,8 @@ class QueryMeasure(Measure):
         compared = case.answer.compared_result if case.answer is not None else None
         if compared is None:
             return Unscored(NOT_RUN)
+        if compared.executable is None:
+            return Unscored(f"{compared.reason}{NOT_LOGGED}" if compared.reason else NOT_RUN)
         if not compared.executable:
             return 0.0
         value = self.of(compared)
@@ -54,10 +56,11 @@ class QueryMeasure(Measure):
 
 
 class Executable(QueryMeasure):
-    """1 if a query of the record runs on the graph and only reads it, else 0.
+    """Queries of the record that run on the graph and only read it / all queries of the record.
 
-    A query that isn't valid Cypher, that would write, or that runs past its limits is not executable. A record that
-    logs no query is not scored; one that says that the system wrote none is 0.
+    A query that isn't valid Cypher, that would write, that runs past its limits, or whose log holds an ``error`` is not
+    executable. A record that logs no query is not scored, nor is one with a query that the embedded database would take
+    otherwise than Neo4j, with the reason; one that says that the system wrote none is 0.
     """
 
     source = "executable rate of CypherBench (Feng et al. 2025), of queries that may be run"
@@ -66,15 +69,16 @@ class Executable(QueryMeasure):
     aliases = ("executable_rate",)
 
     def of(self, compared: ComparedResultStruct) -> float | None:
-        return 1.0
+        return 1.0 if compared.ran is None else compared.ran
 
 
 class ResultAccuracy(QueryMeasure):
     """1 if the result of the record's query is that of a gold query, else 0.
 
     Results are bags of rows, and the order and the names of columns don't count; the order of rows does where gold has
-    one, up to ties. Nodes are compared by their ids, and numbers up to 1e-6 of the larger. A query that doesn't run is
-    0. If gold fails or returns nothing the question is stale; a result that the limit on rows cuts is not scored.
+    one, up to ties. Nodes are compared by their ids, and numbers up to 1e-6 of the larger. A query that doesn't run, or
+    whose log holds an ``error``, is 0. If gold fails or returns nothing the question is stale. A result that the limit
+    on rows cuts is 0 if gold has fewer rows; if gold is cut, too, it is not scored.
     """
 
     source = "execution accuracy of CypherBench (Feng et al. 2025)"

@@ -1,8 +1,9 @@
 """Queries become walks: those of gold become gold paths, those of a run its traversal and what its result is worth.
 
 The walk of a record is what the patterns of its queries match, of all that run, in order; its result is that of the
-last one that runs, since a system asks again after an error. A gold query that fails, or finds nothing, makes its
-question stale; of several alternatives, those that find something count, and one of them is enough.
+last one that runs, since a system asks again after an error. A query that failed when the system ran it, by its log,
+gave the system no rows: it doesn't run, whatever it would find now. A gold query that fails, or finds nothing, makes
+its question stale; of several alternatives, those that find something count, and one of them is enough.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ GOLD = "gold_cypher"
 
 NOTHING_WRITTEN = "the system wrote no query"
 NO_WALK = "the walk of a query isn't known: "
+
+#: How the error of a query begins that failed when the system ran it.
+FAILED_THEN = "it failed when the system ran it: "
 
 
 class Runs(Protocol):
@@ -47,9 +51,14 @@ class GoldQuery:
     order: Sequence[Hashable] | None = None
 
     def equals(self, result: QueryOutcome) -> bool | None:
-        """Whether a result is this one; None if that can't be told."""
-        if self.outcome.truncated or result.truncated:
+        """Whether a result is this one; None if that can't be told.
+
+        A result of more rows than are kept isn't one whose rows are all there.
+        """
+        if self.outcome.truncated and result.truncated:
             return None
+        if self.outcome.truncated or result.truncated:
+            return False
         return same_result(self.outcome.rows, result.rows, self.order)
 
 
@@ -123,7 +132,12 @@ def _path(place: int, query: GoldQuery, found: GoldFound) -> GoldPath | None:
 
 
 def with_walk(
-    answer: Answer, question: Question, gold: GoldFound, runner: Runs, cause: FindsCause | None = None
+    answer: Answer,
+    question: Question,
+    gold: GoldFound,
+    runner: Runs,
+    cause: FindsCause | None = None,
+    otherwise: Callable[[str], object] = lambda _rows: None,
 ) -> Answer:
     """Return a record with the walk of its queries and with its result compared; one without queries is unchanged.
 
@@ -131,17 +145,28 @@ def with_walk(
     ----------
     cause
         Says which change makes the result right.
+    otherwise
+        Receives, for each query whose log has other rows than it finds, the numbers of rows in words.
     """
     if answer.queries is None or answer.error is not None:
         return answer.model_copy(update={"compared_result": None})
-    outcomes = [runner.run(cleaned(query.cypher)[0], query.parameters) for query in answer.queries]
-    ran = [(query, one) for query, one in zip(answer.queries, outcomes, strict=True) if one.executable]
+    asked = [(one, _as_logged(one, runner.run(cleaned(one.cypher)[0], one.parameters))) for one in answer.queries]
+    outcomes = [outcome for _, outcome in asked]
+    for rows in (logged_otherwise(*one) for one in asked):
+        if rows is not None:
+            otherwise(rows)
+    unsupported = next((one.unsupported for one in outcomes if one.unsupported is not None), None)
+    if unsupported is not None:
+        compared = ComparedResult(executable=None, gold_nodes=_closest(gold, ()), reason=unsupported)
+        return answer.model_copy(update={**_untraced(answer, unsupported), "compared_result": compared})
+    ran = [(query, one) for query, one in asked if one.executable]
     if not ran:
         why = why_not_run(outcomes[-1]) if outcomes else NOTHING_WRITTEN
         told = _closest(gold, ())
-        compared = ComparedResult(executable=False, same=False if gold.queries else None, gold_nodes=told, reason=why)
+        same = False if gold.queries else None
+        compared = ComparedResult(executable=False, ran=0.0, same=same, gold_nodes=told, reason=why)
         if cause is not None and outcomes:
-            compared = _explained(compared, cause(question, gold, answer.queries[-1], outcomes[-1]))
+            compared = _explained(compared, _cause(question, gold, *asked[-1], cause))
         return answer.model_copy(update={"traversal": (), "ordered": False, "compared_result": compared})
     untraced = next((one.untraced for _, one in ran if one.edges is None), None)
     query, result = ran[-1]
@@ -149,22 +174,79 @@ def with_walk(
     nodes = None if untraced else tuple(dict.fromkeys(node for _, one in ran for node in one.nodes or ()))
     compared = ComparedResult(
         executable=True,
+        ran=len(ran) / len(asked),
         same=same,
         nodes=nodes,
         gold_nodes=_closest(gold, nodes or ()),
-        reason=untraced or undecided,
+        reason=untraced or undecided or _some_failed(outcomes),
     )
     if cause is not None:
         compared = _explained(compared, cause(question, gold, query, result))
-    doubts = [one for one in answer.doubts if not one.startswith(NO_WALK)]
-    changes: dict[str, Any] = {"compared_result": compared, "ordered": False}
     if untraced is not None:
-        changes |= {"traversal": None, "doubts": (*doubts, f"{NO_WALK}{untraced}"[:1000])}
+        changes = _untraced(answer, untraced)
     else:
         edges = dict.fromkeys(edge for _, one in ran for edge in one.edges or ())
         steps = tuple(TraversalStep(source=one[0], relation=one[1], target=one[2]) for one in edges)
-        changes |= {"traversal": steps, "doubts": tuple(doubts)}
-    return answer.model_copy(update=changes)
+        changes = {"traversal": steps, "doubts": _other_doubts(answer), "ordered": False}
+    return answer.model_copy(update={**changes, "compared_result": compared})
+
+
+def _as_logged(query: GraphQuery, outcome: QueryOutcome) -> QueryOutcome:
+    """Return the outcome of a query for its system: none that ran, if the log says that it failed."""
+    if query.error is None or not (outcome.executable or outcome.unsupported):
+        return outcome
+    return QueryOutcome(executable=False, error=f"{FAILED_THEN}{query.error}")
+
+
+def _cause(
+    question: Question, gold: GoldFound, query: GraphQuery, outcome: QueryOutcome, cause: FindsCause
+) -> FoundCause | None:
+    """Return why a query didn't run; edits don't tell it if it only failed when the system ran it."""
+    if (outcome.error or "").startswith(FAILED_THEN):
+        return FoundCause(f"The query {str(outcome.error).removeprefix('it ')}", "failed when the system ran it")
+    return cause(question, gold, query, outcome)
+
+
+def _untraced(answer: Answer, reason: str) -> dict[str, Any]:
+    """Return the fields of a record whose walk isn't known."""
+    doubts = (*_other_doubts(answer), f"{NO_WALK}{reason}"[:1000])
+    return {"traversal": None, "ordered": False, "doubts": doubts}
+
+
+def _other_doubts(answer: Answer) -> tuple[str, ...]:
+    return tuple(one for one in answer.doubts if not one.startswith(NO_WALK))
+
+
+def _some_failed(outcomes: Sequence[QueryOutcome]) -> str | None:
+    """Return how many queries of a record failed, and why the first did; None if all ran."""
+    failed = [one for one in outcomes if not one.executable]
+    if not failed:
+        return None
+    return f"{len(failed)} of {counted(len(outcomes), 'query', 'queries')} did not run: {why_not_run(failed[0])}"
+
+
+def logged_otherwise(query: GraphQuery, outcome: QueryOutcome) -> str | None:
+    """Return the numbers of rows, in words, if the log of a query has other rows than it finds; None if not.
+
+    Nodes, relationships, paths and maps count as alike, since each log writes them in its own way, and so does a log
+    without rows.
+    """
+    if query.rows is None or not outcome.executable or outcome.truncated:
+        return None
+    logged = [[*row.values()] if isinstance(row, dict) else row for row in query.rows]
+    if same_result(_rough(outcome.rows), _rough(logged)) is not False:
+        return None
+    return f"{counted(len(logged), 'row')} logged, {len(outcome.rows)} found"
+
+
+def _rough(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return rows in which all that isn't a plain value, or a list of such, is the same."""
+
+    def rough(value: Any) -> Any:
+        items = value if isinstance(value, list | tuple) else [value]
+        return "{}" if any(isinstance(one, dict | list | tuple) for one in items) else value
+
+    return [[rough(value) for value in row] for row in rows]
 
 
 def _explained(compared: ComparedResult, cause: FoundCause | None) -> ComparedResult:
@@ -173,7 +255,9 @@ def _explained(compared: ComparedResult, cause: FoundCause | None) -> ComparedRe
 
 def why_not_run(outcome: QueryOutcome) -> str:
     """Return why a query didn't run, in words."""
-    return f"refused: {outcome.refused}" if outcome.refused is not None else outcome.error or "it failed"
+    if outcome.refused is not None:
+        return f"refused: {outcome.refused}"
+    return outcome.error or outcome.unsupported or "it failed"
 
 
 def _same(gold: GoldFound, result: QueryOutcome) -> tuple[bool | None, str | None]:
@@ -185,7 +269,7 @@ def _same(gold: GoldFound, result: QueryOutcome) -> tuple[bool | None, str | Non
         same = one.equals(result)
         if same:
             return True, None
-        if one.outcome.truncated or result.truncated:
+        if one.outcome.truncated and result.truncated:
             undecided = f"a result of more than {counted(len(result.rows), 'row')} isn't compared"
         elif same is None:
             undecided = "the columns of the results are too much alike to be compared"
@@ -256,11 +340,15 @@ class WalkedRun:
 
     Attributes
     ----------
-    executable, same, untraced, refused
-        Records with a query that ran, with gold's result, with a walk that isn't known, and with a query that would do
-        more than read.
+    executable, same, untraced, unsupported
+        Records with a query that ran, with gold's result, with a walk that isn't known, and with a query that the
+        database can't judge.
     queries
         Records that log queries.
+    failed
+        Queries that didn't run.
+    otherwise
+        What the logs of records have other rows in than their queries find, by question.
     causes
         How often each kind of cause was found.
     examples
@@ -274,6 +362,9 @@ class WalkedRun:
     same: int = 0
     compared: int = 0
     untraced: int = 0
+    unsupported: int = 0
+    failed: int = 0
+    otherwise: dict[str, str] = field(default_factory=dict)
     causes: dict[str, int] = field(default_factory=dict)
     examples: dict[str, str] = field(default_factory=dict)
 
@@ -282,10 +373,12 @@ class WalkedRun:
         self.answers.append(answer)
         if (found := answer.compared_result) is not None:
             self.queries += 1
-            self.executable += found.executable
+            self.executable += bool(found.executable)
+            self.unsupported += found.executable is None
+            self.failed += round((1 - found.ran) * len(answer.queries or ())) if found.ran is not None else 0
             self.compared += found.same is not None
             self.same += bool(found.same)
-            self.untraced += found.executable and found.nodes is None
+            self.untraced += bool(found.executable) and found.nodes is None
             if found.cause_kind is not None:
                 self.causes[found.cause_kind] = self.causes.get(found.cause_kind, 0) + 1
                 self.examples.setdefault(found.cause_kind, f"{answer.question_id}: {found.cause}")
@@ -293,7 +386,10 @@ class WalkedRun:
     @property
     def figures(self) -> dict[str, Any]:
         """The counts, for JSON."""
-        counts = ("queries", "executable", "same", "compared", "untraced", "causes", "examples")
+        counts = [
+            *("queries", "executable", "same", "compared", "untraced", "unsupported", "failed", "otherwise"),
+            *("causes", "examples"),
+        ]
         return {"records": len(self.answers), **{name: getattr(self, name) for name in counts}}
 
     @property
@@ -305,5 +401,15 @@ class WalkedRun:
             f"{self.executable} of {counted(self.queries, 'record')} with a query that runs",
             f"{self.same} of {self.compared} with the result of gold",
         ]
+        parts += [f"{counted(self.failed, 'query', 'queries')} that didn't run"] if self.failed else []
         parts += [f"{self.untraced} whose walk isn't known"] if self.untraced else []
+        parts += [f"{self.unsupported} that the embedded database can't judge"] if self.unsupported else []
         return f"{self.name}: {', '.join(parts)}"
+
+    @property
+    def other_rows(self) -> str | None:
+        """What to know of logs with other rows, in words; None if there is none."""
+        if not self.otherwise:
+            return None
+        (name, rows), count = next(iter(self.otherwise.items())), counted(len(self.otherwise), "record")
+        return f"{self.name}: the log of {count} has other rows than this graph gives now, first {name} ({rows})"

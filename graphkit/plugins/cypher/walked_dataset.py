@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -232,7 +233,9 @@ def walk_dataset(
         for answer in answers:
             name = answer.question_id if answer.question_id in gold else by_text.get(answer.question_id, "")
             found = gold.get(name, GoldFound())
-            made.add(with_walk(answer, asked[name], found, runner, cause) if name in gold else answer)
+            if name in gold:
+                answer = with_walk(answer, asked[name], found, runner, cause, partial(made.otherwise.setdefault, name))
+            made.add(answer)
             progress("records", 1)
         walked.append(made)
     with together():

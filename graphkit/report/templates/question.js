@@ -150,7 +150,7 @@ const codeSection = ({ data, detail, code: found }) => {
 const querySection = (queries) => {
   if (!queries) return null;
   const code = (/** @type {string} */ text) => el("pre", { class: "chunk", tabindex: 0 }, text);
-  const came = queries.ran === null ? "graphkit cypher has not run them" : !queries.ran ? "did not run"
+  const came = queries.ran === null ? queries.reason === null ? "graphkit cypher has not run them" : "not known" : !queries.ran ? "did not run"
     : queries.same === null ? "ran; its result is not compared" : queries.same ? "ran; its result is that of gold" : "ran; its result is not that of gold";
   return fold("queries", counted(queries.written.length + queries.more_written, "query", "queries"),
     queries.logged ? el("p", { class: "note", id: "ran" }, came, queries.reason === null ? null : [": ", plain(queries.reason)]) : el("p", { class: "dim" }, "The record logs no query."),

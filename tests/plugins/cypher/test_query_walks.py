@@ -12,7 +12,8 @@ from graphkit.errors import InputError
 from graphkit.measures.case import Case
 from graphkit.plugins.cypher.outcomes import QueryOutcome
 from graphkit.plugins.cypher.query_gold import query_rows
-from graphkit.plugins.cypher.query_walks import GoldFound, gold_found, with_gold, with_walk
+from graphkit.plugins.cypher.query_measures import PSJS, Executable, ResultAccuracy
+from graphkit.plugins.cypher.query_walks import FoundCause, GoldFound, WalkedRun, gold_found, with_gold, with_walk
 from graphkit.records.models import Answer, GraphQuery, Question
 from graphkit.records.structs import AnswerStruct, QuestionStruct, struct_of
 from graphkit.report.question import detail
@@ -196,7 +197,15 @@ OTHER = QueryOutcome(True, columns=("n",), rows=(("c",),), nodes=("c", "d"), edg
 WRONG = QueryOutcome(False, error="it isn't Cypher")
 EMPTY = QueryOutcome(True, columns=("n",), nodes=(), edges=())
 BLIND = QueryOutcome(True, columns=("n",), rows=(("a",),), untraced="a procedure binds them")
-GRAPH = Scripted({"found": FOUND, "other": OTHER, "wrong": WRONG, "empty": EMPTY, "blind": BLIND})
+CUT = QueryOutcome(True, columns=("n",), rows=(("a",),), truncated=True, untraced="its result has more than 1 row")
+NODE = QueryOutcome(True, columns=("n",), rows=(({"_id": "a", "name": "a"},),), nodes=("a",), edges=())
+DYNAMIC = QueryOutcome(False, unsupported="it ignores types")
+GRAPH = Scripted(
+    {
+        **{"found": FOUND, "other": OTHER, "wrong": WRONG, "empty": EMPTY, "blind": BLIND},
+        **{"cut": CUT, "node": NODE, "dynamic": DYNAMIC},
+    }
+)
 
 
 def walked(*queries: str, gold: tuple[str, ...] = ("found",)) -> Answer:
@@ -241,9 +250,105 @@ def test_page_shows_queries() -> None:
     shown = detail(Case(question, struct_of(AnswerStruct, walked("wrong", "other"))), [])[0]["queries"]
     assert shown["gold"] == ["found"]
     assert shown["written"] == [["wrong", None], ["other", None]]
-    assert (shown["logged"], shown["ran"], shown["same"], shown["reason"]) == (True, True, False, None)
+    failed = "1 of 2 queries did not run: it isn't Cypher"
+    assert (shown["logged"], shown["ran"], shown["same"], shown["reason"]) == (True, True, False, failed)
     silent = struct_of(QuestionStruct, Question(id="q", question="?"))
     assert "queries" not in detail(Case(silent, AnswerStruct("r", "q")), [])[0]
+
+
+@pytest.mark.parametrize(
+    ("queries", "share"),
+    [(("found",), 1.0), (("wrong", "empty"), 0.5), (("empty", "wrong", "wrong", "empty"), 0.5), (("wrong",), 0.0)],
+)
+def test_executable_is_the_share_that_runs(queries: tuple[str, ...], share: float) -> None:
+    """A query that asks nothing beside one that fails doesn't make it run."""
+    compared = walked(*queries).compared_result
+    assert compared is not None
+    assert (compared.executable, compared.ran) == (share > 0, share)
+    assert scores(walked(*queries))["Executable"] == share
+
+
+def scores(answer: Answer) -> dict[str, float | None]:
+    """Return the values of the three measures; None if they aren't scored."""
+    question = struct_of(QuestionStruct, Question(id="q", question="?", gold_cypher=("found",)))
+    case = Case(question, struct_of(AnswerStruct, answer))
+    values = {one.__name__: one().score(case) for one in (Executable, ResultAccuracy, PSJS)}
+    return {name: value if isinstance(value, float) else None for name, value in values.items()}
+
+
+def test_query_that_failed_in_its_log() -> None:
+    """The system had no rows of it: it doesn't run and walks nothing, whatever it would find now.
+
+    One that isn't valid either keeps the reason of the database, and beside another that ran it counts for half.
+    """
+    gold = gold_found(Question(id="q", question="?", gold_cypher=("found",)), GRAPH)
+
+    def logged(*queries: GraphQuery) -> Answer:
+        answer, question = Answer(run="r", question_id="q", queries=queries), Question(id="q", question="?")
+        return with_walk(answer, question, gold, GRAPH, lambda *_: FoundCause("an edit", "edited"))
+
+    late = GraphQuery(cypher="found", error="ServiceUnavailable: timed out")
+    answer = logged(late)
+    assert edges(answer) == []
+    assert scores(answer) == {"Executable": 0.0, "ResultAccuracy": 0.0, "PSJS": 0.0}
+    compared = answer.compared_result
+    assert compared is not None
+    assert compared.reason == "it failed when the system ran it: ServiceUnavailable: timed out"
+    assert compared.cause == "The query failed when the system ran it: ServiceUnavailable: timed out"
+    wrong = logged(GraphQuery(cypher="wrong", error="SyntaxError")).compared_result
+    assert wrong is not None
+    assert (wrong.reason, wrong.cause) == ("it isn't Cypher", "an edit")
+    both = logged(late, GraphQuery(cypher="other"))
+    assert edges(both) == [("c", "R", "d")]
+    assert scores(both)["Executable"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("cypher", "rows", "told"),
+    [
+        ("found", None, None),
+        ("found", (["a"],), None),
+        ("found", ({"x": "a"},), None),
+        ("found", (), "0 rows logged, 1 found"),
+        ("found", (["b"],), "1 row logged, 1 found"),
+        ("empty", (["a"], ["b"]), "2 rows logged, 0 found"),
+        ("node", ([{"name": "a"}],), None),  # each log writes nodes in its own way
+        ("wrong", (["a"],), None),
+    ],
+)
+def test_log_with_other_rows(cypher: str, rows: tuple[list[str], ...] | None, told: str | None) -> None:
+    """Rows of a log that aren't those that the query finds are told, with the first record; they change no value."""
+    seen: list[str] = []
+    query = GraphQuery(cypher=cypher, rows=rows)
+    answer = Answer(run="r", question_id="q", queries=(query,))
+    made = with_walk(answer, Question(id="q", question="?"), GoldFound(), GRAPH, otherwise=seen.append)
+    assert seen == ([told] if told else [])
+    assert made.compared_result == walked(cypher, gold=()).compared_result
+    run = WalkedRun("qwen", otherwise={"q": told} if told else {})
+    assert run.other_rows == (
+        f"qwen: the log of 1 record has other rows than this graph gives now, first q ({told})" if told else None
+    )
+
+
+def test_database_that_cannot_tell() -> None:
+    """A query that the embedded database would take otherwise leaves walk and values unknown, with the reason."""
+    answer = walked("found", "dynamic")
+    assert edges(answer) is None
+    assert answer.doubts == ("the walk of a query isn't known: it ignores types",)
+    assert scores(answer) == {"Executable": None, "ResultAccuracy": None, "PSJS": None}
+    assert answer.compared_result is not None
+    assert (answer.compared_result.executable, answer.compared_result.reason) == (None, "it ignores types")
+
+
+@pytest.mark.parametrize(
+    ("gold", "given", "same"),
+    [("found", "cut", False), ("cut", "found", False), ("cut", "cut", None)],
+)
+def test_cut_result_is_not_that_of_fewer_rows(gold: str, given: str, same: bool | None) -> None:
+    """Where only one of two results has more rows than are kept they differ; where both have, that can't be told."""
+    compared = walked(given, gold=(gold,)).compared_result
+    assert compared is not None
+    assert compared.same is same
 
 
 def test_untraced_walk_is_unknown() -> None:
@@ -303,3 +408,70 @@ def test_questions_with_queries_of_any_name(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match="the row has none of gold_cypher"):
         [*query_rows(tmp_path / "c.jsonl")]
+
+
+@pytest.mark.slow("it starts a database")
+def test_no_gate_is_passed_by_failing(asked: Path, tmp_path: Path) -> None:
+    """Right queries that failed when the system ran them end a gate with 1, by `evaluate --cypher` and by `cypher`.
+
+    The same queries without the error pass, and so do both if the log has other rows, which is told at a gate, too.
+    """
+
+    def ask(code: int, *words: object) -> tuple[str, str]:
+        done = inside(*words, cwd=tmp_path, env={"GRAPHKIT_HOME": str(tmp_path / "home")}, code=code)
+        return done.out, done.err
+
+    gates = [word for name in ("ResultAccuracy", "EdgeF1", "Executable") for word in ("--fail-under", f"{name}=0.9")]
+    logs: dict[str, dict[str, object]] = {"late": {"error": "timed out"}, "other": {"rows": []}, "plain": {}}
+    for name, log in logs.items():
+        write(
+            asked / "runs" / "r.jsonl",
+            [
+                {"run": name, "question_id": one, "queries": [{"cypher": TABLE[one][0], **log}], "answer": "x"}
+                for one in TABLE
+            ],
+        )
+        code = 1 if name == "late" else 0
+        told = ask(code, "evaluate", asked, "--cypher", "dataset", "--no-store", *gates)[1]
+        assert ("note: other: the log of 7 records has other rows than this graph gives now, first k1 (0 " in told) is (
+            name == "other"
+        )
+        out = tmp_path / name
+        ask(0, "cypher", asked, "-o", out)
+        for engine in ("python", "cypher"):
+            ask(code, "evaluate", out, "--engine", engine, *gates)
+
+
+@pytest.mark.slow("it starts a database")
+def test_both_engines_agree_on_shares_and_unknowns(asked: Path, tmp_path: Path) -> None:
+    """Half of the queries run: 0.5. A dynamic type, which the embedded database ignores: no value, with the reason."""
+    bad = {"cypher": TABLE["k6"][1]}
+    right = {one: {"cypher": TABLE[one][0]} for one in TABLE}
+    dynamic = {"cypher": "MATCH (f:File)-[:$('CALLS')]->(:File) RETURN DISTINCT f.id"}
+    queries = {"k1": [bad, {"cypher": "RETURN 1"}], "k2": [right["k2"]], "k4": [dynamic]}
+    write(
+        asked / "runs" / "r.jsonl",
+        [{"run": "r", "question_id": one, "queries": asked_then} for one, asked_then in queries.items()],
+    )
+
+    def ask(*words: object) -> str:
+        return inside(*words, cwd=tmp_path, env={"GRAPHKIT_HOME": str(tmp_path / "home")}, code=0).out
+
+    out = tmp_path / "walked"
+    told = ask("cypher", asked, "-o", out)
+    assert "1 query that didn't run" in told
+    assert "1 that the embedded database can't judge" in told
+    options = [word for name in (*MEASURES, "EdgeF1") for word in ("-m", name)]
+    found: list[dict[tuple[str, str], tuple[float | None, str | None]]] = []
+    for engine in ("python", "cypher"):
+        results = tmp_path / f"{engine}.jsonl"
+        ask("evaluate", out, *options, "--engine", engine, "-o", results)
+        rows = read_jsonl(results)
+        found.append({(row["question"], row["measure"]): (row["value"], row.get("reason")) for row in rows})
+    assert found[0] == found[1]
+    values = found[0]
+    assert [values[one, "Executable"][0] for one in ("k1", "k2", "k4")] == [0.5, 1.0, None]
+    assert [values[one, "ResultAccuracy"][0] for one in ("k1", "k2", "k4")] == [0.0, 1.0, None]
+    assert "ignores dynamic labels and types" in str(values["k4", "Executable"][1])
+    assert values["k4", "EdgeF1"][0] is None
+    assert "ignores dynamic labels and types" in ask("why", "r", "k4")
