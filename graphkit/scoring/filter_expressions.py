@@ -277,7 +277,8 @@ def _known_as(part: _FlagName | _ComparedName, kinds: Mapping[str, NameKind]) ->
     folded = [name for name in kinds if name.lower() == part.name.lower()]
     if part.name in kinds or len(folded) == 1:
         return part.name if part.name in kinds else folded[0]
-    hint = did_you_mean(part.name, (name for name, kind in kinds.items() if kind not in ELSEWHERE)).strip()
+    known = (name for name, kind in kinds.items() if kind not in ELSEWHERE)
+    hint = did_you_mean("question" if part.name.lower() == "id" else part.name, known).strip()
     hint = f"; {hint[0].lower()}{hint[1:]}" if hint else ""
     raise _PlacedError(f"{part.name} is no name of a measure, field or flag{hint}", part.at)
 

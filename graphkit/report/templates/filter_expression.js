@@ -200,7 +200,7 @@ const checkedPart = (part, names) => {
   const name = knownAs(part.name, names);
   const one = name === null ? undefined : names.get(name);
   if (name === null || !one) {
-    const near = closest(part.name, [...names].filter(([, { kind }]) => !(kind in ELSEWHERE)).map(([known]) => known));
+    const near = closest(part.name.toLowerCase() === "id" ? "question" : part.name, [...names].filter(([, { kind }]) => !(kind in ELSEWHERE)).map(([known]) => known));
     throw new FilterProblem(`${part.name} is no name of a measure, field or flag${near === null ? "" : `; did you mean ${near}?`}`, part.at);
   }
   if (one.kind in ELSEWHERE) throw new FilterProblem(`${name} is ${ELSEWHERE[one.kind]}`, part.at);
