@@ -93,8 +93,8 @@ def check_text(text: str, allowed: Collection[str] = PROCEDURES) -> None:
     Raises
     ------
     RefusedQueryError
-        It writes, loads a file, is about the server, names another database, calls what isn't allowed, or makes lists
-        or texts so large that no server would look at its clock meanwhile.
+        It writes, loads a file, is about the server, names another database, asks for a plan, calls what isn't allowed,
+        or makes lists or texts so large that no server would look at its clock meanwhile.
     """
     known = {name.lower() for name in allowed}
     for version in dict.fromkeys((text, _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text))):
@@ -128,7 +128,9 @@ def _check_tokens(tokens: list[str], known: Collection[str]) -> None:
             raise RefusedQueryError("it names the database to use (USE)")
         if (first or before == ";") and word in _COMMANDS and begins:
             raise RefusedQueryError(f"it is about the server, not the graph ({word})")
-        first = first and word in ("CYPHER", "EXPLAIN", "PROFILE", "''")
+        if first and word in ("EXPLAIN", "PROFILE") and begins:
+            raise RefusedQueryError(f"it asks for the plan of a query, not for its rows ({word} before it)")
+        first = first and word in ("CYPHER", "''")
         if word == "CALL" and before not in _INSIDE:
             name = _dotted(tokens, place + 1)
             if name and name.lower() not in known:

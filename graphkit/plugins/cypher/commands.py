@@ -82,6 +82,8 @@ def cypher(
     with graph.choice().runner(source, shown_progress) as runner, shown_progress("running queries") as progress:
         cause = CauseFinder(runner, seconds=causes) if causes else None
         walked = walk_dataset(given, runner, cause=cause, progress=progress)
+    for sentence in runner.notes:
+        say(f"note: {sentence}")
     print_problems(problems)
     present(partial(_show, walked), walked.figures)
 
@@ -134,15 +136,24 @@ def from_cypher(
     from graphkit.plugins.cypher.query_gold import gold_from_cypher
     from graphkit.plugins.cypher.walked_dataset import OWN_GRAPH
 
-    if (dataset is None) is (graph.graph == OWN_GRAPH):
-        what = "the graph of a dataset is asked, or that of a server"
-        raise InputError(what, remedy="Name one by --dataset DIR, or by --graph URI.")
+    choice = graph.choice()
+    if graph.graph != OWN_GRAPH:
+        choice.settings()  # refuses an address that isn't Bolt's
+    if dataset is not None and graph.graph != OWN_GRAPH:
+        what = "--dataset names the graph of a dataset, --graph that of a server, and one is asked"
+        raise InputError(what, remedy="Leave out one of them.")
+    if dataset is None and graph.graph == OWN_GRAPH:
+        raise InputError(
+            "no graph is named", remedy="Name that of a dataset by --dataset DIR, or a server's by --graph URI."
+        )
     source = None if dataset is None else Dataset(located(dataset), questions=False)
     with (
-        graph.choice().runner(source or out, shown_progress) as runner,
+        choice.runner(source or out, shown_progress) as runner,
         shown_progress("running queries") as progress,
     ):
         walked = gold_from_cypher(
             file, runner, out, of_graph=only, replace_folder=replace, source=source, progress=progress
         )
+    for sentence in runner.notes:
+        say(f"note: {sentence}")
     present(partial(_show, walked), walked.figures)

@@ -438,8 +438,9 @@ class _Parser:
             return False
         if before.text == "*" and not self.word(position - 2, "return", "with", "distinct", "yield"):
             return False
+        named_as = self.word(position - 2, "as") and position - 2 > first  # AS as: a name that reads like a word
         if before.word in _BEFORE_NAMES and not (before.word in {"return", "finish"} and word == "union"):
-            return False
+            return named_as
         if before.word in {"optional", "detach", "nodetach", "on"}:
             return False
         if word in {"filter", "let", "for", "next", "start", "stop", "insert", "drop", "alter"}:

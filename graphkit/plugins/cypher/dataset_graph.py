@@ -20,7 +20,7 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ TIMEOUT = 30.0
 KEPT = 8
 
 #: Changes with what is written of the same files.
-_FORM = "1"
+_FORM = "2"
 _TOGETHER = 20_000
 _LONGEST_NAME = 200  # bytes: the database makes names of files of them
 _PROPERTIES = ("id", "repo", "path", "symbol", "kind", "commit", "line", "end_line")
@@ -71,12 +71,15 @@ class DatasetGraph:
         The names of its graphs; none if the dataset has one without a name.
     timeout
         The seconds after which its server ends a query.
+    unused
+        Sentences on the fields of its files that it lacks, since graphkit doesn't know them.
     """
 
     folder: Path
     digest: str
     stacks: tuple[str, ...]
     timeout: float
+    unused: tuple[str, ...] = ()
 
     def open(self, waiting: Waiting = unseen) -> Store:
         """Return its store, which only reads; the server starts with the first one.
@@ -172,7 +175,7 @@ def kept_graph(
             fcntl.flock(lock, fcntl.LOCK_SH)
         os.utime(mark)
         _clean(parent, _of(found, graph), digest)
-        yield graph
+        yield replace(graph, unused=tuple(json.loads(mark.read_text("utf-8"))["unused"]))
 
 
 Files = dict[str, tuple[Path | None, Path | None]]
@@ -190,10 +193,9 @@ def _chosen(dataset: Dataset, stacks: Sequence[str]) -> Files:
         )
     named = ", ".join(name for name in there if name)
     if unknown := [name for name in stacks if name not in there]:
-        hint = did_you_mean(unknown[0], there)
-        raise InputError(
-            f"the dataset has no graph named {unknown[0]!r}", where=dataset.given, remedy=f"{hint}It has: {named}."
-        )
+        hint = f"{did_you_mean(unknown[0], there)}It has: {named}."
+        remedy = hint if named else "Leave out --stack: its only graph has no name."
+        raise InputError(f"the dataset has no graph named {unknown[0]!r}", where=dataset.given, remedy=remedy)
     if not stacks and len(there) > 1:
         raise InputError(
             f"the dataset has {counted(len(there), 'graph')}, and a query is asked of one",
@@ -230,7 +232,7 @@ def _make(dataset: Dataset, chosen: Files, graph: DatasetGraph) -> None:
         # A repeated id is a node in each of several graphs, so it isn't a constraint.
         database.complete([f"CREATE INDEX IF NOT EXISTS FOR (n:{quoted(one)}) ON (n.id)" for one in filling.counts])
     with written(graph.folder / "graph.json") as file:
-        file.write_text(json.dumps(_of(dataset, graph)), "utf-8")
+        file.write_text(json.dumps(_of(dataset, graph) | {"unused": problems.unknown_fields()}), "utf-8")
 
 
 class _Filling:
@@ -339,7 +341,8 @@ def _clean(parent: Path, replaced: dict[str, Any], digest: str) -> None:
     marks = sorted(parent.glob("*/graph.json"), key=lambda one: one.stat().st_mtime, reverse=True)
     for place, mark in enumerate(marks):
         folder = mark.parent
-        if folder.name == digest or (place < KEPT and json.loads(mark.read_text("utf-8")) != replaced):
+        made = json.loads(mark.read_text("utf-8"))
+        if folder.name == digest or (place < KEPT and any(made[name] != one for name, one in replaced.items())):
             continue
         with contextlib.suppress(OSError), (parent / f"{folder.name}.lock").open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # else it is in use

@@ -56,6 +56,8 @@ class WalkOptions:
             shown_progress("running queries") as progress,
         ):
             walked = walk_dataset(asked, runner, cause=CauseFinder(runner), progress=progress)
+        for sentence in runner.notes:
+            say(f"note: {sentence}")
         print_problems(problems)
         for run in walked.runs:
             say(f"note: {run.sentence}")

@@ -96,6 +96,9 @@ def gold_from_cypher(
         The server can't be reached.
     """
     rows = [*query_rows(path)]
+    if not rows:
+        remedy = f"Give each question a row with a text ({_QUESTION[1]}) and its query ({_CYPHER[1]})."
+        raise InputError("the file has no question with a query", where=str(path), remedy=remedy)
     graphs = sorted({row.graph for row in rows if row.graph is not None})
     if of_graph is not None:
         rows = [row for row in rows if row.graph == of_graph]

@@ -38,6 +38,8 @@ MOST_ROWS = 10_000
 #: Seconds beyond the time limit after which a query whose server doesn't end it is abandoned.
 GRACE = 5.0
 
+#: ``CYPHER 5 planner=cost`` before a query, which the embedded database doesn't read.
+_VERSION = re.compile(r"\A\s*CYPHER(?:\s+(?:\d+(?:\.\d+)?|\w+\s*=\s*\w+))*\s+(?=[A-Za-z(/])", re.IGNORECASE)
 _PREFIX = "the query can't be run: "
 _UNTRACED = "the query that traces it failed"
 _NOT_TRACED = "only its rows were asked for"
@@ -88,6 +90,11 @@ class QueryRunner:
         return self._id_property
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what the graph of the dataset lacks."""
+        return self._graph.unused if self._graph is not None else ()
+
+    @property
     def store(self) -> Store:
         """The store that reads the graph: another one after its server was ended."""
         return self._store
@@ -108,6 +115,8 @@ class QueryRunner:
             The server can't be reached.
         """
         given = dict(parameters or {})
+        if self._store.engine == "embedded":
+            text = _VERSION.sub("", text, count=1)
         state = self._kept.state(self._store) if self._kept is not None else None
         how = (self._id_property, str(self._max_rows), *sorted(self._allowed))
         whole, rows = (key_of(self._store, text, given, (form, *how)) for form in ("walk", "rows"))

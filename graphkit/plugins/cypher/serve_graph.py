@@ -38,6 +38,8 @@ def serve_graph(
 
     stop = stop_event()
     with kept_graph(dataset, settings().data, stacks=stack or (), timeout=timeout, waiting=shown_progress) as graph:
+        for sentence in graph.unused:
+            say(f"note: {sentence}")
         while not stop.is_set():
             _check_port(port, graph)
             with shown_progress("starting the database"):

@@ -239,3 +239,48 @@ def test_an_address_without_a_server(tmp_path: Path) -> None:
     assert "bolt://127.0.0.1:1: no server listens" in done.err
     assert "give 'dataset' for the dataset's own graph" in done.err
     assert "NEO4J_URI" not in done.err
+
+
+def test_prefixes_of_a_query(runner: QueryRunner) -> None:
+    """A version before a query is left out; one that asks for a plan is refused with that reason."""
+    assert runner.run("CYPHER 5 planner=cost MATCH (t:Table) RETURN t.id").nodes == ("db:orders.sql",)
+    for word in ("EXPLAIN", "PROFILE", "CYPHER 5 PROFILE"):
+        refused = runner.run(f"{word} MATCH (t:Table) RETURN t.id").refused
+        assert refused == f"it asks for the plan of a query, not for its rows ({word.split()[-1]} before it)"
+
+
+def test_a_name_that_is_a_keyword(runner: QueryRunner) -> None:
+    """A query whose variables are called as words of Cypher is traced."""
+    outcome = runner.run("MATCH (f:File)-[:WRITES]->() WITH collect(f) AS as UNWIND as AS a RETURN a.id")
+    assert (outcome.untraced, outcome.rows) == (None, (("api:orders.py",),))
+    assert outcome.edges == (("api:orders.py", "WRITES", "db:orders.sql"),)
+
+
+def test_fields_that_the_graph_lacks(tmp_path: Path) -> None:
+    """Fields of one's own aren't served, and each use of the graph says so, not only the one that makes it."""
+    data = world(tmp_path / "data", [{**one, "size": 3} for one in ARTIFACTS])
+    for _ in range(2):
+        with kept_graph(data, tmp_path / "home") as kept, query_runner(kept) as opened:
+            assert opened.notes == ("artifacts.jsonl: the field 'size' isn't used (4 records)",)
+
+
+def test_graphs_that_are_not_there(tmp_path: Path) -> None:
+    """Each error of a graph's name says what is wrong with it, and what to do."""
+    data, words = world(tmp_path / "data"), ("gold", "from-cypher")
+    write_lines(tmp_path / "q.jsonl", [{"question": "Which?", "cypher": "MATCH (t:Table) RETURN t.id"}])
+    (tmp_path / "f.txt").write_text("hello\n", "utf-8")
+    env = {"GRAPHKIT_HOME": str(tmp_path / "home")}
+
+    def told(*given: object, code: int) -> str:
+        return " ".join(inside(*given, "-o", tmp_path / "out", cwd=tmp_path, env=env, code=code).err.split())
+
+    both = told(*words, "q.jsonl", "--graph", "bolt://127.0.0.1:1", "-d", data, code=2)
+    assert "--dataset names the graph of a dataset, --graph that of a server, and one is asked" in both
+    address = told(*words, "q.jsonl", "--graph", "http://x", "-d", data, code=2)
+    assert "this isn't the address of a Neo4j server" in address
+    assert "no graph is named" in told(*words, "q.jsonl", code=2)
+    assert "the file has no question with a query" in told(*words, "f.txt", "-d", data, code=2)
+    assert "Leave out --stack: its only graph has no name." in told(
+        *words, "q.jsonl", "-d", data, "--stack", "zork", code=2
+    )
+    assert not (tmp_path / "out").exists()
