@@ -54,7 +54,7 @@ class KeptOutcomes:
         """Return the state of the graph; None if the server doesn't tell it."""
         if self._state is not None:
             return f"{self._code} {self._state}"
-        state = store.state() if store.engine == "neo4j" else ""
+        state = store.state()
         return f"{self._code} {state}" if state else None
 
     def get(self, state: str, key: str) -> QueryOutcome | None:
@@ -80,9 +80,9 @@ class KeptOutcomes:
             self._rows = None
 
 
-def key_of(store: Store, text: str, parameters: Mapping[str, Any], how: Sequence[str]) -> str:
-    """Return the key of a query, and of what else decides its outcome."""
-    parts = (store.engine, store.version, store.uri if store.engine == "neo4j" else "", store.database, text)
+def key_of(store: Store, place: str, text: str, parameters: Mapping[str, Any], how: Sequence[str]) -> str:
+    """Return the key of a query, and of what else decides its outcome; ``place`` is the address of a server."""
+    parts = (store.engine, store.version, place, store.database, text)
     hasher = blake2b(digest_size=20)
     for part in (*parts, repr(sorted(parameters.items())), *how):
         hasher.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))

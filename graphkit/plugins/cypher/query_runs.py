@@ -115,11 +115,12 @@ class QueryRunner:
             The server can't be reached.
         """
         given = dict(parameters or {})
-        if self._store.engine == "embedded":
+        if self._graph is not None:
             text = _VERSION.sub("", text, count=1)
         state = self._kept.state(self._store) if self._kept is not None else None
         how = (self._id_property, str(self._max_rows), *sorted(self._allowed))
-        whole, rows = (key_of(self._store, text, given, (form, *how)) for form in ("walk", "rows"))
+        place = self._store.uri if self._graph is None else ""  # its own graph is at any port
+        whole, rows = (key_of(self._store, place, text, given, (form, *how)) for form in ("walk", "rows"))
         if (found := self._known(state, whole)) is not None:
             return found
         found = self._known(state, rows)
