@@ -82,7 +82,9 @@ class QueryCause:
         """
         wrong = ", and ".join(dict.fromkeys(one.wrong for one in self.edits))
         instead = " and ".join(dict.fromkeys(one.instead for one in self.edits))
-        return f"{wrong[0].upper()}{wrong[1:]}; {instead}, {self.reached}"
+        # A name keeps its letters.
+        first = wrong[0].upper() if wrong.startswith(("the ", "a ", "no ", "nothing ")) else wrong[0]
+        return f"{first}{wrong[1:]}; {instead}, {self.reached}"
 
     @property
     def category(self) -> str:

@@ -68,6 +68,12 @@ ONE_MISTAKE: dict[str, tuple[str, str, dict[str, Any], str]] = {
         {},
         f"'{ORDERS}' was asked; with '{USERS}', the result is right",
     ),
+    "a relation in small letters": (
+        f"MATCH (x:File {{id: '{USERS}'}})-[:READS]->(y) RETURN y.id",
+        f"MATCH (x:File {{id: '{USERS}'}})-[:reads]->(y) RETURN y.id",
+        {},
+        "No edge has the relation reads; with READS, the result is right",
+    ),
     "one value of several": (
         f"MATCH (x:File) WHERE x.id IN ['{USERS}', '{CART}'] RETURN x.id",
         f"MATCH (x:File) WHERE x.id IN ['{ORDERS}', '{CART}'] RETURN x.id",
