@@ -37,7 +37,7 @@ from graphkit.plugins.cypher.expression_parts import (
     within,
     written_text,
 )
-from graphkit.plugins.cypher.names_of_graph import KnownNames, nearest
+from graphkit.plugins.cypher.names_of_graph import MOST_VALUES, KnownNames, nearest
 
 #: The kinds of edits, in the order in which they are preferred.
 Kind = Literal["turned", "replaced", "added", "removed"]
@@ -324,7 +324,8 @@ class _Edits:
             known = self.names.values(own.key)
             if value not in known and (near := nearest(value, known)) is not None:
                 text = written_text(near)
-                wrong = f"nothing has {own.key} {asked}"
+                if len(known) < MOST_VALUES:  # else it may be among those that were not read
+                    wrong = f"no node has {own.key} {asked}"
                 yield Edit("replaced", "literal", wrong, f"with {text}", ((span, text),), by_gold=False)
 
     def _others(self, own: PlacedLiteral) -> list[str]:

@@ -51,9 +51,9 @@ class GoldQuery:
     order: Sequence[Hashable] | None = None
 
     def equals(self, result: QueryOutcome) -> bool | None:
-        """Whether a result is this one; None if that can't be told.
+        """Whether a result equals this one; None if that is unknown.
 
-        A result of more rows than are kept isn't one whose rows are all there.
+        A result beyond the limit on rows doesn't equal one within it; of two beyond it nothing is known.
         """
         if self.outcome.truncated and result.truncated:
             return None
@@ -146,7 +146,7 @@ def with_walk(
     cause
         Says which change makes the result right.
     otherwise
-        Receives, for each query whose log has other rows than it finds, the numbers of rows in words.
+        Called for each query whose logged rows differ from what it finds, with the numbers of rows in words.
     """
     if answer.queries is None or answer.error is not None:
         return answer.model_copy(update={"compared_result": None})
@@ -348,7 +348,7 @@ class WalkedRun:
     failed
         Queries that didn't run.
     otherwise
-        What the logs of records have other rows in than their queries find, by question.
+        The questions whose logged rows differ from what their queries find, each with the numbers of rows in words.
     causes
         How often each kind of cause was found.
     examples
@@ -408,8 +408,8 @@ class WalkedRun:
 
     @property
     def other_rows(self) -> str | None:
-        """What to know of logs with other rows, in words; None if there is none."""
+        """The note on logged rows that differ from what the queries find; None if none do."""
         if not self.otherwise:
             return None
-        (name, rows), count = next(iter(self.otherwise.items())), counted(len(self.otherwise), "record")
+        (name, rows), count = next(iter(self.otherwise.items())), counted(len(self.otherwise), "question")
         return f"{self.name}: the log of {count} has other rows than this graph gives now, first {name} ({rows})"

@@ -60,7 +60,7 @@ class JudgeCost:
 
     @property
     def of_verdicts(self) -> str:
-        """What the verdicts cost, in words."""
+        """The cost of the verdicts, in words."""
         known = f", the cost of {self.unknown} is unknown" if self.unknown and self.cost is not None else ""
         price = "at an unknown cost" if self.cost is None else f"for {_money(self.cost)}{known}"
         earlier = f" ({counted(self.cached, 'verdict')} paid for earlier)" if self.cached else ""

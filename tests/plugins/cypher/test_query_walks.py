@@ -317,7 +317,7 @@ def test_query_that_failed_in_its_log() -> None:
     ],
 )
 def test_log_with_other_rows(cypher: str, rows: tuple[list[str], ...] | None, told: str | None) -> None:
-    """Rows of a log that aren't those that the query finds are told, with the first record; they change no value."""
+    """A note names the first question whose logged rows differ from what its query finds; no value changes."""
     seen: list[str] = []
     query = GraphQuery(cypher=cypher, rows=rows)
     answer = Answer(run="r", question_id="q", queries=(query,))
@@ -326,7 +326,7 @@ def test_log_with_other_rows(cypher: str, rows: tuple[list[str], ...] | None, to
     assert made.compared_result == walked(cypher, gold=()).compared_result
     run = WalkedRun("qwen", otherwise={"q": told} if told else {})
     assert run.other_rows == (
-        f"qwen: the log of 1 record has other rows than this graph gives now, first q ({told})" if told else None
+        f"qwen: the log of 1 question has other rows than this graph gives now, first q ({told})" if told else None
     )
 
 
@@ -345,7 +345,7 @@ def test_database_that_cannot_tell() -> None:
     [("found", "cut", False), ("cut", "found", False), ("cut", "cut", None)],
 )
 def test_cut_result_is_not_that_of_fewer_rows(gold: str, given: str, same: bool | None) -> None:
-    """Where only one of two results has more rows than are kept they differ; where both have, that can't be told."""
+    """Two results differ if only one of them exceeds the limit on rows; if both do, that is unknown."""
     compared = walked(given, gold=(gold,)).compared_result
     assert compared is not None
     assert compared.same is same
@@ -414,7 +414,7 @@ def test_questions_with_queries_of_any_name(tmp_path: Path) -> None:
 def test_no_gate_is_passed_by_failing(asked: Path, tmp_path: Path) -> None:
     """Right queries that failed when the system ran them end a gate with 1, by `evaluate --cypher` and by `cypher`.
 
-    The same queries without the error pass, and so do both if the log has other rows, which is told at a gate, too.
+    Without the error the same queries pass. They also pass if their logs have other rows, with a note at the gate.
     """
 
     def ask(code: int, *words: object) -> tuple[str, str]:
@@ -433,9 +433,9 @@ def test_no_gate_is_passed_by_failing(asked: Path, tmp_path: Path) -> None:
         )
         code = 1 if name == "late" else 0
         told = ask(code, "evaluate", asked, "--cypher", "dataset", "--no-store", *gates)[1]
-        assert ("note: other: the log of 7 records has other rows than this graph gives now, first k1 (0 " in told) is (
-            name == "other"
-        )
+        assert (
+            "note: other: the log of 7 questions has other rows than this graph gives now, first k1 (0 " in told
+        ) is (name == "other")
         out = tmp_path / name
         ask(0, "cypher", asked, "-o", out)
         for engine in ("python", "cypher"):

@@ -82,7 +82,7 @@ def test_a_killed_grading_continues(run: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow("a grading is killed")
 def test_a_changed_function_is_asked_anew(run: Path, tmp_path: Path) -> None:
-    """What another text of the module said doesn't count."""
+    """Opinions that a judge gave before its module was edited are not used again."""
     words = ("-j", "second_judge:judge", *WORDS)
     killed(run, *words, at=8, cwd=tmp_path)
     asked(tmp_path)

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from graphkit.errors import InputError
 from graphkit.files.grades_beside import file_beside
 from graphkit.plugins.judging.judges.callable_judge import CallableJudge
-from graphkit.plugins.judging.judges.contract import Judge, Opinion
+from graphkit.plugins.judging.judges.contract import Judge, Opinion, effort_of, model_of
 from graphkit.plugins.judging.judges.known_judges import LEXICAL
 from graphkit.plugins.judging.judges.prompts import Prompt
 from graphkit.records.secrets import masked
@@ -94,10 +94,6 @@ class ContinuedJudge:
     asked: Judge
     kept: KeptOpinions
 
-    def __getattr__(self, name: str) -> Any:
-        """Return what else the judge has, such as its name and the model that it asks."""
-        return getattr(self.asked, name)
-
     @property
     def name(self) -> str:
         """The name of the judge."""
@@ -107,6 +103,16 @@ class ContinuedJudge:
     def version(self) -> str | None:
         """The version of the judge."""
         return self.asked.version
+
+    @property
+    def model_name(self) -> str | None:
+        """The model that the judge asks for."""
+        return model_of(self.asked)
+
+    @property
+    def effort(self) -> str | None:
+        """The effort with which the judge lets its model think."""
+        return effort_of(self.asked)
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return the kept opinion, or that of the judge, which is kept before anybody reads it."""
