@@ -15,7 +15,6 @@ import pytest
 import typer
 
 from graphkit.analysis.findings import LINES
-from graphkit.cli import progress
 from graphkit.cli.app import app
 from graphkit.cli.progress import shown_progress
 from graphkit.cli.tables import fitting
@@ -25,7 +24,7 @@ from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, writ
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.invocations import commands
 from tests.helpers.suites import one_fast
-from tests.helpers.terminals import Screen, on_screen
+from tests.helpers.terminals import ProgressLines, Screen, on_screen
 
 RUNS = [f"runs/storefront-{name}.jsonl" for name in ("bm25", "graph", "graph-v2")]
 
@@ -385,7 +384,7 @@ def test_progress_counts_one_thing_as_one() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_progress_goes_on_beside_forks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A process that shows progress forks without another thread, and then says once what takes long."""
-    monkeypatch.setattr(progress, "LINE_EVERY", 0.5)
+    lines = ProgressLines(monkeypatch, every=2.0)
     with shown_progress("waiting"):
         others = [one for one in threading.enumerate() if one.name == RESTS_AT_FORK]
         assert len(others) == 1
@@ -394,7 +393,7 @@ def test_progress_goes_on_beside_forks(monkeypatch: pytest.MonkeyPatch, capsys: 
                 os._exit(0)
             assert os.waitpid(child, 0)[1] == 0
         assert not others[0].is_alive()  # the clock has another thread now
-        time.sleep(1.5)
+        lines.await_more(1)
         if not (child := os.fork()):
             os._exit(0)
         os.waitpid(child, 0)

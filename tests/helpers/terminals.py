@@ -17,6 +17,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from graphkit.cli import progress
+from graphkit.cli.terminal import say
 from tests.helpers import forked
 from tests.helpers.cli import called, environment
 
@@ -159,3 +163,23 @@ def drawn(raw: str) -> list[str]:
             rows[row] = f"{rows[row]:<{place}}"[:place] + char + rows[row][place + 1 :]
             place += 1
     return [line.rstrip() for line in rows[:-1]] + ([rows[-1]] if rows[-1] else [])
+
+
+class ProgressLines:
+    """Lines of progress as they are printed, so that a test waits for them and not for a time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, every: float = 0.1) -> None:
+        self._lines = threading.Semaphore(0)
+        monkeypatch.setattr(progress, "LINE_EVERY", every)
+        monkeypatch.setattr(progress, "say", self._say)
+
+    def _say(self, text: str = "") -> None:
+        say(text)
+        self._lines.release()
+
+    def await_more(self, count: int) -> None:
+        """Wait until so many more lines were printed; for 60 s at most, after which the test fails by itself."""
+        while self._lines.acquire(blocking=False):
+            pass
+        for _ in range(count):
+            self._lines.acquire(timeout=60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from graphkit.plugins.judging.judges.lexical import LexicalJudge
 from graphkit.plugins.judging.judges.materials import Materials, materials_of
 from graphkit.plugins.judging.judges.model_judge import ModelJudge
 from graphkit.plugins.judging.judges.prompts import nonce_of
-from graphkit.plugins.judging.judges.verdict_request import ask, prompt_of, schema_of
+from graphkit.plugins.judging.judges.verdict_request import Judged, ask, prompt_of, schema_of
 from graphkit.plugins.judging.llm.requests import ModelError, Reply, Request, Usage
 from graphkit.records.models import Answer, Question
 from graphkit.scoring.run_pass import lacking_answer
@@ -207,19 +207,18 @@ def test_functions_that_raise() -> None:
 
 
 def test_a_function_that_takes_long_holds_nobody_up() -> None:
-    """Two that sleep for 0.2 s take less than 0.4 s together."""
+    """Each of two waits until the other has begun: were they asked one after another, the barrier would break."""
+    barrier = threading.Barrier(2)
 
     def slow(prompt: str, schema: dict[str, Any]) -> str:
-        time.sleep(0.2)
+        barrier.wait(60)
         return GOOD
 
-    async def both() -> float:
-        start = time.perf_counter()
+    async def both() -> tuple[Judged, Judged]:
         judge = CallableJudge(slow, "slow")
-        await asyncio.gather(ask(SCALE, GOLD, judge), ask(SCALE, GOLD, judge))
-        return time.perf_counter() - start
+        return await asyncio.gather(ask(SCALE, GOLD, judge), ask(SCALE, GOLD, judge))
 
-    assert asyncio.run(both()) < 0.38
+    assert [values(one.findings) for one in asyncio.run(both())] == [{"ScaleGrade": 7.0}] * 2
 
 
 def test_judges_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

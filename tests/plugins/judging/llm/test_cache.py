@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -253,18 +254,20 @@ def test_waits_for_a_writer(tmp_path: Path) -> None:
     path = file_in(tmp_path)
     with ReplyCache(path) as cache:
         program = (
-            "import sqlite3, sys, time\n"
+            "import sqlite3, sys\n"
             "c = sqlite3.connect(sys.argv[1], isolation_level=None); c.execute('BEGIN IMMEDIATE')\n"
-            "print('held', flush=True); time.sleep(0.7); c.execute('COMMIT')"
+            "print('held', flush=True); sys.stdin.read(); c.execute('COMMIT')"
         )
-        holder = subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True)
+        command, pipe = [sys.executable, "-c", program, str(path)], subprocess.PIPE
+        holder = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        begin = time.monotonic()
-        cache.put(asked(), REPLY)
-        assert time.monotonic() - begin > 0.2
+        with ThreadPoolExecutor(1) as putting:
+            put = putting.submit(cache.put, asked(), REPLY)
+            assert wait([put], 0.3).not_done
+            holder.communicate(timeout=60)
+            assert put.result(60) is None
         assert cache.get(asked().digest) is not None
-        holder.communicate(timeout=60)
 
 
 ASKER = """

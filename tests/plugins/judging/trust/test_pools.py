@@ -23,6 +23,7 @@ from tests.helpers.cases import answer, question
 from tests.helpers.chat import completion, last_text
 from tests.helpers.cli import inside
 from tests.helpers.datasets import write_jsonl
+from tests.helpers.terminals import ProgressLines
 
 #: A judge that grades a chunk by the digit at its end, and writes a line for each chunk that it is asked about.
 JUDGE = """
@@ -263,13 +264,13 @@ def test_a_slow_judge_shows_its_progress(
     runs: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Lines say how many of the two questions are done while the judge works, and Ctrl-C where replies are kept."""
-    from graphkit.cli import progress
     from graphkit.plugins.judging.commands.grade import judge_progress
     from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
 
-    monkeypatch.setattr(progress, "LINE_EVERY", 0.05)
+    monkeypatch.setattr("tests.helpers.terminals.awaited", ProgressLines(monkeypatch), raising=False)
     folder = runs[0].parent.parent
-    (folder / "grades.py").write_text(JUDGE.replace("    rows =", "    __import__('time').sleep(0.4)\n    rows ="))
+    waiting = "    from tests.helpers import terminals\n    terminals.awaited.await_more(1)\n    rows ="
+    (folder / "grades.py").write_text(JUDGE.replace("    rows =", waiting))
     done = inside("judge", "pool", *runs, "-j", "grades:judge", cwd=folder, code=0)
     assert "judging the pool ... 0 of 2 answers" in done.err
     options = JudgeOptions(model="openai:gpt", cache=Path("kept.sqlite"))
