@@ -91,6 +91,20 @@ def test_a_changed_function_is_asked_anew(run: Path, tmp_path: Path) -> None:
     assert asked(tmp_path).total() == 12
 
 
+@pytest.mark.slow("a grading is killed")
+def test_no_cache_reads_and_keeps_nothing(run: Path, tmp_path: Path) -> None:
+    """With --no-cache all twelve are asked for after a kill, and another kill leaves nothing to continue from."""
+    words = ("-j", "first_judge:judge", *WORDS)
+    killed(run, *words, at=8, cwd=tmp_path)
+    asked(tmp_path)
+    inside("grade", run, *words, "--no-cache", cwd=tmp_path, code=0)
+    assert asked(tmp_path).total() == 12
+    for file in grades_folder(run).glob("*unfinished*"):
+        file.unlink()
+    killed(run, *words, "--no-cache", at=8, cwd=tmp_path)
+    assert not list(grades_folder(run).glob("*unfinished*"))
+
+
 @pytest.mark.slow("a jury is killed")
 def test_a_killed_jury_continues(run: Path, tmp_path: Path) -> None:
     """Killed at the eighth call of its second member, a jury asks that one for five more, and the first for nothing."""

@@ -63,7 +63,7 @@ class ModelOptions:
     effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks.")
     concurrency: int = option("--concurrency", "Judge so many answers at the same time.", default=CONCURRENCY, min=1)
     cache: Path | None = CHANGED_REPLIES
-    no_cache: bool = option("--no-cache", "Keep no replies, and read none.")
+    no_cache: bool = option("--no-cache", "Keep no replies, and read none, also of a judging that was killed.")
     replay: bool = option("--replay", "Serve recorded replies only; ask nobody.")
     batch: bool = option("--batch", "Ask in batches: within a day, at half the price.")
     max_cost: float | None = MAX_COST
@@ -100,7 +100,7 @@ class ModelOptions:
         if self.no_cache and self.cache is not None:
             raise InputError("--cache names a file of replies, and --no-cache keeps none")
         if several and model is None and backend_of(judge or JUDGE) is None:
-            return JudgeOptions(judge or "", concurrency=self.concurrency)
+            return JudgeOptions(judge or "", concurrency=self.concurrency, continues=not self.no_cache)
         chosen = JudgeOptions(
             judge or "",
             model,
@@ -111,6 +111,7 @@ class ModelOptions:
             self.max_cost,
             self.prices,
             self.base_url,
+            continues=not self.no_cache,
         )
         if self.no_cache or backend_of(chosen.judge) is None:
             return chosen

@@ -30,6 +30,7 @@ from graphkit.plugins.judging.grading.judge_setup import (
     model_judge,
     opened,
     opened_batches,
+    unfinished,
 )
 from graphkit.plugins.judging.grading.unfinished import continued, unfinished_file, until_kept
 from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade
@@ -201,8 +202,12 @@ def grade(
         refuse_other_run(store, source.name, to_grade.run, run_file)
     settings = JudgeOptions(judge) if isinstance(judge, str) else judge
     refuse_unread(options, settings)
-    name = settings.judge if isinstance(settings, JudgeOptions) else settings.name
-    opinions = unfinished_file(run_file, name) if options.keep else None
+    if not options.keep:
+        opinions = None
+    elif isinstance(settings, JudgeOptions):
+        opinions = unfinished(settings, run_file)
+    else:
+        opinions = unfinished_file(run_file, settings.name)
     with until_kept(opinions, notify, options.forgets):
         with _grading(options, notify) as grading:
             if not isinstance(settings, JudgeOptions):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
-from graphkit.plugins.judging.grading.unfinished import continued
+from graphkit.plugins.judging.grading.unfinished import continued, unfinished_file
 from graphkit.plugins.judging.grading.verdict_job import CONCURRENCY
 from graphkit.plugins.judging.judges.contract import Judge
 from graphkit.plugins.judging.judges.known_judges import ANTHROPIC as ANTHROPIC_BACKEND
@@ -59,6 +59,8 @@ class JudgeOptions:
         A file of prices that override those of graphkit.
     base_url
         The address of the model's server, if it speaks chat completions.
+    continues
+        Whether a killed judging by a function continues: its opinions are kept until it ends.
     """
 
     judge: str = ""
@@ -70,6 +72,7 @@ class JudgeOptions:
     max_cost: float | None = None
     prices: Path | None = None
     base_url: str | None = None
+    continues: bool = True
 
     def __post_init__(self) -> None:
         asked: dict[str, object] = {"--model": self.model, "--effort": self.effort, "--replay": self.replay or None}
@@ -353,6 +356,11 @@ async def opened_batches(
             yield Batches(client, replies, budget=budget, report=notify), replies, prices
         finally:
             await client.close()
+
+
+def unfinished(judge: JudgeOptions, run_file: Path) -> Path | None:
+    """Return the file that keeps a judge's opinions beside a run until its verdicts are kept; None to keep none."""
+    return unfinished_file(run_file, judge.judge) if judge.continues else None
 
 
 @contextmanager

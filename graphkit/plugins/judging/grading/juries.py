@@ -28,8 +28,8 @@ from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.plugins.judging.grading.grade_run import WAITING, GradingOptions, grade, refuse_unread
-from graphkit.plugins.judging.grading.judge_setup import JudgeOptions
-from graphkit.plugins.judging.grading.unfinished import unfinished_file, until_kept
+from graphkit.plugins.judging.grading.judge_setup import JudgeOptions, unfinished
+from graphkit.plugins.judging.grading.unfinished import until_kept
 from graphkit.plugins.judging.grading.verdict_job import Graded
 from graphkit.plugins.judging.grading.verdict_store import files_of
 from graphkit.plugins.judging.judges.contract import Grader
@@ -129,7 +129,7 @@ def grade_by_jury(
     problems, members = problems if problems is not None else Problems(), dict[str, Graded]()
     with ExitStack() as stack:
         for judge in judges if options.keep else ():
-            stack.enter_context(until_kept(unfinished_file(run_file, judge.judge), None))
+            stack.enter_context(until_kept(unfinished(judge, run_file), None))
         for name, judge in zip(names, judges, strict=True):
             notify(f"note: {name} judges ({len(members) + 1} of {len(names)})")
             # What is wrong with the files was reported for the first judge.

@@ -19,14 +19,16 @@ from graphkit.files.file_locks import locked
 from graphkit.files.grades_beside import file_beside, grading_lock
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import answering_model
+from graphkit.measures.case import Case
 from graphkit.plugins.judging.grading.judge_setup import (
     GradingEstimate,
     JudgeOptions,
     OpenedJudge,
     estimated,
     opened,
+    unfinished,
 )
-from graphkit.plugins.judging.grading.unfinished import unfinished_file, until_kept
+from graphkit.plugins.judging.grading.unfinished import until_kept
 from graphkit.plugins.judging.grading.verdict_job import RunToGrade
 from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.contract import effort_of, model_of
@@ -192,9 +194,9 @@ class PairsToJudge:
         return None if answer is None or answer.answer is None else answer_hash(answer.answer)
 
     def _texts(self, first: str, second: str, question: str) -> tuple[str, str, Side | None]:
-        """Return the texts of two answers as a judge sees them, and which of the runs has none."""
+        """Return the texts of two answers as a judge sees them, and which of the runs has none: a blank one is none."""
         by_name = self._by_name
-        lack = [lacking_answer(by_name[run].case(question)) is not None for run in (first, second)]
+        lack = [not _said(by_name[run].case(question)) for run in (first, second)]
         if any(lack):
             return "", "", "both" if all(lack) else "first" if lack[0] else "second"
         one, two = (by_name[run].answers[question].answer or "" for run in (first, second))
@@ -297,13 +299,13 @@ def judge_pairs(
     """
     file = given.file_of(judge)
     kept = kept_comparisons(file, problems if problems is not None else Problems())
-    unfinished = unfinished_file(given.place, judge.judge)
+    opinions = unfinished(judge, given.place)
 
     async def asking() -> tuple[OpenedJudge, list[AnswerComparison], list[Verdict]]:
-        async with opened(judge, notify=notify, opinions=unfinished) as one:
+        async with opened(judge, notify=notify, opinions=opinions) as one:
             return one, *await _compared(given, one, judge.concurrency, kept, progress)
 
-    with until_kept(unfinished, notify):
+    with until_kept(opinions, notify):
         one, found, verdicts = event_loop.run(asking())
         if found:
             file.parent.mkdir(exist_ok=True)
@@ -379,6 +381,10 @@ async def _compared(
     await in_parallel(range(len(groups)), work, max(1, min(concurrency, len(groups))))
     every = range(len(groups))
     return [one for number in every for one in found[number]], [one for number in every for one in verdicts[number]]
+
+
+def _said(case: Case) -> bool:
+    return lacking_answer(case) is None and case.answer is not None and bool((case.answer.answer or "").strip())
 
 
 def _unanswered(one: _AskedPair, lacks: Side, judge: str, version: str, differential: bool) -> AnswerComparison:

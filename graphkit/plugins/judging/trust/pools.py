@@ -36,9 +36,10 @@ from graphkit.plugins.judging.grading.judge_setup import (
     OpenedJudge,
     estimated,
     opened,
+    unfinished,
 )
 from graphkit.plugins.judging.grading.surroundings import texts_in
-from graphkit.plugins.judging.grading.unfinished import unfinished_file, until_kept
+from graphkit.plugins.judging.grading.unfinished import until_kept
 from graphkit.plugins.judging.grading.verdict_job import GradingJob, RunToGrade
 from graphkit.plugins.judging.judges.context_graders import CONTEXT_RELEVANCE, HIGHEST
 from graphkit.plugins.judging.trust.agreement import kappa, raw_agreement
@@ -271,7 +272,7 @@ def judge_pool(
     if out is not None:
         _check_qrels(out, given.pool) if as_qrels else _new_folder(out)
     file = given.file_of(judge)
-    with until_kept(unfinished_file(given.place, judge.judge), notify):
+    with until_kept(unfinished(judge, given.place), notify):
         found, verdicts = event_loop.run(_by_judge(given, judge, options, _kept(file, problems), notify))
         _keep(given, file, found, verdicts, problems)
     grades = {question: {one.chunk: one.relevance for one in some} for question, some in _by_question(found).items()}
@@ -323,7 +324,7 @@ async def _by_judge(
     kept: Sequence[PooledRelevance],
     notify: Callable[[str], None] | None,
 ) -> tuple[list[PooledRelevance], list[Verdict]]:
-    async with opened(judge, notify=notify, opinions=unfinished_file(given.place, judge.judge)) as opened_judge:
+    async with opened(judge, notify=notify, opinions=unfinished(judge, given.place)) as opened_judge:
         return await _judged(given, options.job(opened_judge, judge.concurrency), kept)
 
 

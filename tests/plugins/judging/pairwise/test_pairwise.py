@@ -17,6 +17,7 @@ from graphkit.plugins.judging.judges.pairwise import CRITERIA, DIFFERENTIAL, IDE
 from graphkit.plugins.judging.judges.prompts import PAIR_PARTS, nonce_of, text_of
 from graphkit.plugins.judging.judges.verdict_request import ask, prompt_of
 from graphkit.plugins.judging.llm.requests import Block, Request, Turn
+from graphkit.plugins.judging.pairwise.comparisons import BOTH_LACK
 from graphkit.shards import event_loop
 from tests.helpers import forked
 from tests.helpers.api import Api, Reply, served
@@ -116,6 +117,14 @@ def test_both_orders(runs: list[Path]) -> None:
     same = compare([runs[0], runs[0].with_name("same.jsonl")], "-c", "directness")
     assert "position bias: – (the judge was asked about no question)" in same.out
     assert "grading: 0 verdicts for 0.0000\n" in same.out
+
+
+def test_a_blank_answer_is_none(runs: list[Path]) -> None:
+    """A run whose answers are white space loses q1 to q3 to a, which failed on q4: there neither has an answer."""
+    blank = write_jsonl(runs[0].with_name("d.jsonl"), [record("d", one, " \n") for one in ANSWERS["a"]])
+    [found] = compare([runs[0], blank], "-c", "directness", "--json").object()["win_rates"]
+    assert (found["won"], found["lost"], found["unanswered"], found["without"]) == (0, 3, 3, {BOTH_LACK: 1})
+    assert not (runs[0].parent.parent / "asked.txt").exists()
 
 
 def test_kept_comparisons_are_not_asked_for_again(runs: list[Path]) -> None:
