@@ -137,7 +137,8 @@ class Explanation:
         }
         untrusted = ["sentence", "run", "question", "cause", "remedy", "divergence", "instead", "unretrieved", "claims"]
         untrusted += ["relevance", "conflicts", "violations", "unlinked", "files", "error", "query"]
-        return {**fields, "untrusted": [name for name in untrusted if fields.get(name)]}
+        own = {"unlinked"} if self.unlinked == (NO_SEEDS,) else set()
+        return {**fields, "untrusted": [name for name in untrusted if fields.get(name) and name not in own]}
 
     def sentence(self, quote: Callable[[str], str] | None = None) -> str:
         """Return one sentence: the cause, with the error of a question that failed; else what else is wrong.
@@ -174,7 +175,7 @@ class Explanation:
         told = self.cause is None or self.error is not None or self.verdict == UNANSWERED
         lines += [] if told else [f"verdict: {self.verdict}"]
         for title, texts in parts:
-            lines += [f"{title}: {_quoted(text)}" for text in texts]
+            lines += [f"{title}: {text if text == NO_SEEDS else _quoted(text)}" for text in texts]
         lines += [f"note: {_quoted(self.kept)}"] if self.kept else []
         return [*lines, f"look further: {self.query}"]
 

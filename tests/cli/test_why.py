@@ -18,7 +18,7 @@ verdict: the traversal stopped at step 2 of the gold path; 1 required gold edge 
 is not retrieved
 first divergence: "a:m.py#y -CALLS-> b:n.py#z"
 not retrieved: "b:n.py#z"
-where the walk began: "the record has no seeds (not logged)"
+where the walk began: the record has no seeds (not logged)
 """
 
 
