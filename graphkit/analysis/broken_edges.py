@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, contained
 from graphkit.measures.missed import counted_paths
-from graphkit.measures.seeds import unlinked_paths
+from graphkit.measures.seeds import LostEdge, lost_at_start, lost_by_boundary
 from graphkit.measures.sided_case import sided
 from graphkit.records.ids import Places
 from graphkit.records.words import counted
@@ -33,6 +33,9 @@ COUNTED = (
 )
 
 NO_RELATION = "(no relation)"
+
+#: Why edges were missed at the start of a path.
+NOT_LINKED = "the question was not linked to the start of the path"
 
 
 class EdgeCount(NamedTuple):
@@ -61,14 +64,14 @@ class QuestionEdges:
     left_out
         Why the question isn't counted: ``"failed"`` (without a record, too) or ``"unlogged"``; empty if it is counted.
     unlinked
-        The boundaries that were missed since the question wasn't linked to the start of the path.
+        The edges that were missed since the question wasn't linked to the start of the path.
     """
 
     counts: tuple[EdgeCount, ...]
     beyond: tuple[RowKey, ...] = ()
     left_out: Literal["", "failed", "unlogged"] = ""
     absent: tuple[RowKey, ...] = ()
-    unlinked: tuple[RowKey, ...] = ()
+    unlinked: tuple[LostEdge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,8 @@ class BrokenRow:
     absent
         In how many of the counted questions the knowledge graph lacks the edge.
     unlinked
-        In how many of them some run missed the boundary since it didn't link the question to the start of the path.
+        In how many of them some run missed the boundary or the edge since it didn't link the question to the start of
+        the path.
     """
 
     kind: Kind
@@ -128,6 +132,11 @@ class BrokenRow:
         parts += [f"{self.unlogged[run]} in questions without a logged traversal"] if self.unlogged[run] else []
         return f"not counted: {', '.join(parts)}" if parts else ""
 
+    @property
+    def start(self) -> str:
+        """In how many questions it was missed for the start of a path, in words."""
+        return f"in {counted(self.unlinked, 'counted question')} it was missed since {NOT_LINKED}"
+
     def sort_key(self) -> tuple[int, float, str]:
         """Return the key that sorts what loses most edges first; of equals, what walks the smallest share."""
         required = sum(self.required)
@@ -148,6 +157,8 @@ class BrokenEdges:
         For each run and question, the numbers of the rows (``rows``) that hold a required edge of it.
     missed
         For each run and question, the numbers of those rows of which the run missed an edge.
+    unlinked
+        For each question, the edges that some run missed since it didn't link it to the start of the path.
     """
 
     boundaries: tuple[BrokenRow, ...]
@@ -158,16 +169,12 @@ class BrokenEdges:
     missed_nodes: int
     needs: tuple[tuple[tuple[int, ...], ...], ...]
     missed: tuple[tuple[tuple[int, ...], ...], ...]
+    unlinked: tuple[tuple[LostEdge, ...], ...]
 
     @property
     def rows(self) -> tuple[BrokenRow, ...]:
         """All rows, as they are numbered."""
         return *self.boundaries, *self.relations, *self.edges, *self.nodes
-
-    @property
-    def absent_edges(self) -> int:
-        """How many of the listed edges the knowledge graph lacks."""
-        return sum(row.absent > 0 for row in self.edges)
 
 
 def question_edges(case: Case) -> QuestionEdges:
@@ -197,10 +204,7 @@ def question_edges(case: Case) -> QuestionEdges:
     found = {relation_key(edge) for edge in gold}
     found |= {boundary_key(edge, case.places) for edge in case.places.boundary(gold)}
     beyond = tuple(sorted(found - {(one.kind, one.names) for one in counts if one.walked}))
-    paths_lost = [path.required - path.walked for path, _, _ in unlinked_paths(case)]
-    lost = {boundary_key(edge, case.places) for edges in paths_lost for edge in case.places.boundary(edges)}
-    lost &= {(one.kind, one.names) for one in counts if one.walked < one.required}
-    return QuestionEdges(counts, beyond, absent=absent, unlinked=tuple(sorted(lost)))
+    return QuestionEdges(counts, beyond, absent=absent, unlinked=lost_at_start(case))
 
 
 def place_name(kind: Kind, names: tuple[str, ...]) -> str:
@@ -258,8 +262,9 @@ def broken_edges(
             beyond.update(one.beyond)
             for key in one.absent if not one.left_out else ():
                 absent.setdefault(key, set()).add(place)
-            for key in one.unlinked:
-                unlinked.setdefault(key, set()).add(place)
+            for lost in one.unlinked:
+                for key in (single_edge(lost.edge), ("boundary", lost.boundary)):
+                    unlinked.setdefault(key, set()).add(place)
             counted_as = _SUMS.index(one.left_out or "required")
             for kind, names, required, walked in one.counts:
                 row = sums.get((kind, names))
@@ -288,7 +293,8 @@ def broken_edges(
 
     found_in = [[numbered(one) for one in run] for run in runs]
     needs, missed = (tuple(tuple(one[which] for one in run) for run in found_in) for which in (0, 1))
-    return BrokenEdges(*listed, len(edges), len(nodes), needs, missed)
+    starts = tuple(tuple(lost for one in asked if one for lost in one.unlinked) for asked in zip(*runs, strict=True))
+    return BrokenEdges(*listed, len(edges), len(nodes), needs, missed, starts)
 
 
 #: The columns that name what a row of a kind counts.
@@ -367,10 +373,8 @@ def weakest(broken: BrokenEdges, named: int = 3) -> str:
         some = ", ".join(names[:named]) + (", …" if len(names) > named else "")
         every = counted(len(broken.boundaries), "boundary", "boundaries")
         parts.append(f"No required edge was walked across {len(names)} of {every} ({some}){_logged(boundaries)}.")
-    far = [f"{'→'.join(row.names)} in {counted(row.unlinked, 'question')}" for row in broken.boundaries if row.unlinked]
-    if far:
-        some = ", ".join(far[:named]) + (", …" if len(far) > named else "")
-        parts.append(f"Missed since the question was not linked to the start of the path: {some}.")
+    if words := not_linked_in_words(broken.unlinked, named):
+        parts.append(f"Missed since {NOT_LINKED}: {words}.")
     relations = [row for row in broken.relations if row.never]
     if relations:
         names = ["untyped" if row.names == (NO_RELATION,) else row.name for row in relations]
@@ -379,6 +383,21 @@ def weakest(broken: BrokenEdges, named: int = 3) -> str:
         rest = f", nor one of {counted(more, 'other relation')}" if more > 0 else ""
         parts.append(f"No required {some} edge was walked{rest}{_logged(relations)}.")
     return " ".join(parts)
+
+
+def not_linked_in_words(questions: Iterable[Sequence[LostEdge]], named: int = 3) -> str:
+    """Return the boundaries that questions miss for the start of a path, with their number; ``named`` are the most.
+
+    >>> first = LostEdge(("web:a", None, "api:b"), True, ("web", "api"))
+    >>> second = LostEdge(("api:b", None, "db:c"), False, ("api", "db"))
+    >>> not_linked_in_words([[first, second], [first._replace(namesake=False)]])
+    'web→api in 2 questions (1 linked to a namesake), api→db in 1 question'
+    """
+    parts = [
+        f"{'→'.join(pair)} in {counted(count, 'question')}" + (f" ({some} linked to a namesake)" if some else "")
+        for pair, (count, some) in lost_by_boundary(questions).items()
+    ]
+    return ", ".join(parts[:named]) + (", …" if len(parts) > named else "")
 
 
 def _logged(rows: Iterable[BrokenRow]) -> str:

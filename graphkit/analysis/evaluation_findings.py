@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from graphkit.analysis.broken_edges import NOT_LINKED, not_linked_in_words
 from graphkit.analysis.config import BY_TEXT
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
@@ -217,7 +218,7 @@ def mending_findings(places: Sequence[MendingPlace]) -> Iterator[BriefLine]:
 
 
 def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
-    """Yield one line on the worst stage of each run, and one on right answers by a wrong path."""
+    """Yield a line on the worst stage of each run, on boundaries that aren't linked, and on luck."""
     stages, luck = [], []
     for result in results:
         outcomes = result.outcomes()
@@ -229,6 +230,10 @@ def outcome_findings(results: Sequence[Evaluation]) -> Iterator[BriefLine]:
             luck.append(f"{result.run} {listed(lucky)}")
     if stages:
         yield BriefLine("where", f"the stage that fails most often: {listed(stages, 4)}", 65)
+    lost = [(one.run, not_linked_in_words(row.unlinked for row in one.rows)) for one in results]
+    far = [f"{run} {words}" if len(results) > 1 else words for run, words in lost if words]
+    if far:
+        yield BriefLine("where", f"missed since {NOT_LINKED}: {'; '.join(far)}", 64)
     if luck:
         yield BriefLine("luck", f"right answers by a wrong path: {listed(luck, 4)}", 50)
 

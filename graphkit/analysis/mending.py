@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphkit.analysis.broken_edges import (
+    NOT_LINKED,
     Kind,
     QuestionEdges,
     RowKey,
@@ -21,6 +22,7 @@ from graphkit.analysis.broken_edges import (
     single_edge,
 )
 from graphkit.measures.matching import Edge
+from graphkit.measures.seeds import LostEdge
 from graphkit.records.ids import Places, distinct_names
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation
@@ -40,6 +42,9 @@ _KINDS: tuple[Kind, ...] = ("edge", "boundary", "relation")
 #: The required edges that each question of a run misses; a question that isn't scored has none.
 Missed = Mapping[str, Sequence[Edge]]
 
+#: Those of them that each question misses since it wasn't linked to the start of the path.
+Lost = Mapping[str, Sequence[LostEdge]]
+
 
 @dataclass(frozen=True, slots=True)
 class MendingPlace:
@@ -55,6 +60,9 @@ class MendingPlace:
         For each run, the questions that miss an edge there, and those of them that miss none elsewhere.
     label
         Its name, with nodes by the shortest names that tell those of the places apart.
+    unlinked, namesakes
+        How many answers miss an edge there since the question wasn't linked to the start of the path, and how many of
+        them since it was linked to a namesake.
     """
 
     kind: Kind
@@ -63,6 +71,8 @@ class MendingPlace:
     questions: tuple[tuple[str, ...], ...]
     alone: tuple[tuple[str, ...], ...]
     label: str = ""
+    unlinked: int = 0
+    namesakes: int = 0
 
     @property
     def key(self) -> RowKey:
@@ -81,7 +91,7 @@ class MendingPlace:
 
     @property
     def counts(self) -> str:
-        """How many questions miss edges there, and how many of them miss nothing else.
+        """How many questions miss edges there, how many of them miss nothing else, and how many weren't linked.
 
         Over several runs it counts answers: those of each run to a question.
         """
@@ -93,10 +103,15 @@ class MendingPlace:
         what = "it" if self.kind == "edge" else f"{counted(self.missed, 'required edge')} there"
         text = f"{who} {'misses' if answers == 1 else 'miss'} {what}"
         if answers == 1:
-            return f"{text} and {'nothing else' if alone else 'others'}"
-        if not alone:
-            return f"{text}; each of them misses others, too"
-        return f"{text}; {alone} of them {'misses' if alone == 1 else 'miss'} nothing else"
+            text += f" and {'nothing else' if alone else 'others'}"
+        elif not alone:
+            text += "; each of them misses others, too"
+        else:
+            text += f"; {alone} of them {'misses' if alone == 1 else 'miss'} nothing else"
+        of = f"for {self.unlinked} of them " if answers > 1 else ""
+        many = f"{self.namesakes} " if self.unlinked > 1 else ""
+        namesakes = f" ({many}linked to a namesake)" if self.namesakes else ""
+        return text + (f"; {of}{NOT_LINKED}{namesakes}" if self.unlinked else "")
 
     @property
     def sentence(self) -> str:
@@ -129,7 +144,8 @@ def to_mend(results: Sequence[Evaluation]) -> tuple[MendingPlace, ...]:
         if any(len(one.missed) != one.missed_edges for one in judged):
             return ()
         runs[-1].update({one.stage.question: one.missed for one in judged})
-    return first_to_mend(runs, results[0].places) if results else ()
+    lost = [{row.question: row.unlinked for row in result.rows} for result in results]
+    return first_to_mend(runs, results[0].places, lost=lost) if results else ()
 
 
 def mending_in_graph(store: Store, run: str) -> tuple[MendingPlace, ...]:
@@ -139,15 +155,22 @@ def mending_in_graph(store: Store, run: str) -> tuple[MendingPlace, ...]:
     from graphkit.graph.knowledge import known_places
     from graphkit.graph.known_names import require_run
 
+    starts = {(row["question"], row["path"]): bool(row["namesake"]) for row in failures(store, run, "not-linked")}
     missed: dict[str, dict[Edge, None]] = {}
+    lost: dict[str, list[LostEdge]] = {}
     for row in failures(store, run, "missed-edges"):
-        relation = None if row["relation"] is None else str(row["relation"])
-        missed.setdefault(str(row["question"]), {})[str(row["source"]), relation, str(row["target"])] = None
+        question, relation = str(row["question"]), None if row["relation"] is None else str(row["relation"])
+        edge = str(row["source"]), relation, str(row["target"])
+        missed.setdefault(question, {})[edge] = None
+        if (namesake := starts.get((question, row["path"]))) is not None:
+            lost.setdefault(question, []).append(LostEdge(edge, namesake))
     places = known_places(store, str(require_run(store, run)["dataset"]))
-    return first_to_mend([{question: [*edges] for question, edges in missed.items()}], places)
+    return first_to_mend([{question: [*edges] for question, edges in missed.items()}], places, lost=[lost])
 
 
-def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> tuple[MendingPlace, ...]:
+def first_to_mend(
+    runs: Sequence[Missed], places: Places, most: int = NAMED, lost: Sequence[Lost] = ()
+) -> tuple[MendingPlace, ...]:
     """Return the places whose mending completes the paths of most questions, the best first.
 
     The number of answers that a place would complete decides, then that of their questions, then how many answers miss
@@ -160,6 +183,8 @@ def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> 
         The missed edges of each run. All runs have the same questions.
     places
         The repositories of the nodes.
+    lost
+        For each run, those of the missed edges that it misses since a question wasn't linked to the start of a path.
     """
     found = _places(runs, places)
     total = sum(one.missed for one in found.values() if one.kind == "edge")
@@ -181,7 +206,14 @@ def first_to_mend(runs: Sequence[Missed], places: Places, most: int = NAMED) -> 
         chosen.append(best)
         complete |= _answers(best.alone)
         rest = [one for one in rest if one is not best and not _overlap(one, best, places)]
-    return _labelled(chosen, places)
+    return _labelled([_with_starts(one, lost, places) for one in chosen], places)
+
+
+def _with_starts(place: MendingPlace, lost: Sequence[Lost], places: Places) -> MendingPlace:
+    """Return a place with the number of answers that miss an edge there for the start of a path."""
+    every = (edges for run in lost for edges in run.values())
+    there = [[one.namesake for one in edges if place.key in _keys(one.edge, places)] for edges in every]
+    return replace(place, unlinked=sum(map(bool, there)), namesakes=sum(map(any, there)))
 
 
 def _labelled(chosen: Sequence[MendingPlace], places: Places) -> tuple[MendingPlace, ...]:

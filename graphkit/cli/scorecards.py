@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from graphkit.analysis.broken_edges import NOT_LINKED, not_linked_in_words
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, LayerComponent, Scorecard
 from graphkit.analysis.repetitions import Repetitions
 from graphkit.cli.base import print_line
@@ -154,7 +155,10 @@ def print_scorecard(card: Scorecard, hidden: Collection[str] = ()) -> None:
 
 
 def print_outcomes(result: Evaluation) -> None:
-    """Print how many answers and paths are right, which right answers are luck, and where questions ended."""
+    """Print how many answers and paths are right, which right answers are luck, and where questions ended.
+
+    It also prints the boundaries that were missed since a question wasn't linked to the start of a path.
+    """
     outcomes = result.outcomes()
     cells = two_by_two(outcomes)
     counts = cells.counts
@@ -170,6 +174,8 @@ def print_outcomes(result: Evaluation) -> None:
     stages = ", ".join(f"{name} {count}" for name, count in stage_counts(outcomes).items() if count)
     undecided = counts["undecided"] - len(pathless)
     print_line(f"{undecided} of {len(outcomes)} are undecided; stages at which questions ended: {stages}")
+    if boundaries := not_linked_in_words((row.unlinked for row in result.rows), 1000):
+        print_line(f"missed since {NOT_LINKED}: {boundaries}")
     print_line()
 
 

@@ -19,7 +19,7 @@ from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.matching import Edge
 from graphkit.measures.missed import aligned_with_gold, counted_paths
-from graphkit.measures.seeds import gold_seeds, linked
+from graphkit.measures.seeds import came_to, gold_seeds, linked
 from graphkit.measures.sided_case import sided
 from graphkit.measures.text import contained, last_component, named, words_of
 from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
@@ -202,8 +202,8 @@ def stage_of(case: Case, known: Collection[str] | None = None, decision: Decisio
     -----
     *Right*: :func:`right_answer` says so. *In the graph*: both ends of each required gold step are known; of
     alternative paths one is enough. *Linked*: the record logs no seeds, or one of
-    them, or of the ends of traversed edges, is a gold seed; else a question that lacks something isn't. *Retrieved*:
-    each expected file is that of a retrieved chunk or of an end of a
+    them, or of the ends of edges that were traversed, also in earlier turns, is a gold seed; else a question that lacks
+    something isn't. *Retrieved*: each expected file is that of a retrieved chunk or of an end of a
     traversed edge; for a question without expected files the same of its relevant ids, else of the ends of its required
     gold steps. A question with none of these passes. *Used*: the answer names an identifier longer than 4 characters of
     an expected source, as :class:`~graphkit.measures.integration.Integration` has it, or the symbol of a traversed node
@@ -372,10 +372,13 @@ def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
 
 
 def _not_linked(case: Case) -> tuple[str, ...]:
-    """Return the gold seeds if the record was linked to none of them, and walked to none; nothing without seeds."""
+    """Return the gold seeds if the record was linked to none, and it and earlier turns walked to none of them.
+
+    Without seeds it is nothing.
+    """
     ranks = linked(case)
     gold = gold_seeds(case, ranks or {})
-    lost = ranks is not None and ranks.keys().isdisjoint(gold) and case.reached.isdisjoint(gold)
+    lost = ranks is not None and ranks.keys().isdisjoint(gold) and came_to(case).isdisjoint(gold)
     return tuple(gold) if lost else ()
 
 

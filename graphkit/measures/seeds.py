@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
+from graphkit.measures.matching import Edge
 from graphkit.measures.missed import CountedPath, counted_paths
 from graphkit.measures.sided_case import sided
 from graphkit.measures.unscored import Unscored
@@ -42,6 +44,12 @@ def gold_seeds(case: Case, ranks: Mapping[str, int] = MappingProxyType({})) -> l
     at_sides = sided(case)
     starts = ([at_sides.plain_id(path.start) for path in unit if path.start is not None] for unit in at_sides.units)
     return [*dict.fromkeys(min(unit, key=lambda node: ranks.get(node, inf)) for unit in starts if unit)]
+
+
+def came_to(case: Case) -> set[str]:
+    """Return the nodes that the walk came to, whatever their side, and those that earlier turns came to."""
+    earlier = (end for source, _, target in case.walked_before or () for end in (source, target))
+    return {*map(case.plain_id, case.reached), *earlier}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +88,7 @@ def unlinked(case: Case, gold: Gold, source: str) -> Unlinked | None:
         return None
     start, own = case.plain_id(gold.start), case.question.seeds
     starts = [start] if not own or start in own else own
-    earlier = (end for one, _, target in case.walked_before or () for end in (one, target))
-    came_to = {*map(case.plain_id, case.reached), *earlier}
-    if not ranks.keys().isdisjoint(starts) or not came_to.isdisjoint((*starts, case.plain_id(source))):
+    if not ranks.keys().isdisjoint(starts) or not came_to(case).isdisjoint((*starts, case.plain_id(source))):
         return None
     return Unlinked(starts[0], tuple(ranks), namesakes(starts[0], ranks, case.places))
 
@@ -96,6 +102,55 @@ def unlinked_paths(case: Case) -> Iterator[tuple[CountedPath, int, Unlinked]]:
         position, edge = next(iter(path.missed), (0, None))
         if edge is not None and edge not in (case.absent or ()) and (why := unlinked(case, path.gold, edge[0])):
             yield path, position, why
+
+
+class LostEdge(NamedTuple):
+    """An edge that a walk missed on a path to whose start the question wasn't linked.
+
+    ``namesake`` is whether it was linked to a namesake of a start, and ``boundary`` the repositories between which the
+    edge lies; empty within one repository, or if BoundaryRecall counts another alternative.
+    """
+
+    edge: Edge
+    namesake: bool
+    boundary: tuple[str, ...] = ()
+
+
+def lost_at_start(case: Case) -> tuple[LostEdge, ...]:
+    """Return the missed edges of the paths of :func:`unlinked_paths`, each once; nothing without seeds."""
+    if linked(case) is None or case.failure is not None:
+        return ()
+    case, lost = sided(case), dict[Edge, bool]()
+    for path, _, why in unlinked_paths(case):
+        for _, edge in path.missed:
+            lost[edge] = lost.get(edge, False) or bool(why.namesakes)
+    counted = counted_paths(case, boundaries=True) if lost else ()
+    missed, repo = {edge for path in counted for edge in path.required - path.walked}, case.places.repo
+    across = {edge: (repo(edge[0]) or "", repo(edge[2]) or "") for edge in missed}
+    return tuple(LostEdge(edge, namesake, across.get(edge, ())) for edge, namesake in lost.items())
+
+
+def lost_by_boundary(questions: Iterable[Sequence[LostEdge]]) -> dict[tuple[str, ...], tuple[int, int]]:
+    """Return in how many questions each boundary was missed for the start, and in how many of them for a namesake.
+
+    Most questions come first.
+    """
+    every, namesakes = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+    for lost in questions:
+        every.update({one.boundary for one in lost if one.boundary})
+        namesakes.update({one.boundary for one in lost if one.boundary and one.namesake})
+    return {pair: (every[pair], namesakes[pair]) for pair in sorted(every, key=lambda pair: (-every[pair], pair))}
+
+
+def not_linked_as_json(questions: Iterable[Sequence[LostEdge]]) -> dict[str, dict[str, int]]:
+    """Return :func:`lost_by_boundary` as results hold it, boundaries as slices name them; nothing that is empty."""
+    counts = sorted(lost_by_boundary(questions).items())
+    columns = ({" -> ".join(pair): some[at] for pair, some in counts if some[at]} for at in (0, 1))
+    return {name: column for name, column in zip(BY_BOUNDARY, columns, strict=True) if column}
+
+
+#: What results count by boundary: questions that weren't linked to a start, and those linked to a namesake of it.
+BY_BOUNDARY = ("not_linked", "linked_to_namesake")
 
 
 def not_linked(case: Case) -> list[dict[str, Any]]:

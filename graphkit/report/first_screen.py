@@ -78,7 +78,9 @@ class FirstScreen(BoardView):
     @cached_property
     def _places(self) -> tuple[MendingPlace, ...]:
         names = [question["id"] for question in self._data.questions]
-        return first_to_mend([missed_by_question(names, run.edges) for run in self._data.runs], self._data.places)
+        runs = [run.edges for run in self._data.runs]
+        lost = [{name: one.unlinked for name, one in zip(names, run, strict=True) if one} for run in runs]
+        return first_to_mend([missed_by_question(names, run) for run in runs], self._data.places, lost=lost)
 
     @property
     def mending(self) -> list[dict[str, str]]:
@@ -139,9 +141,9 @@ class FirstScreen(BoardView):
         edges, nodes = counted(found.missed_edges, "single edge"), counted(found.missed_nodes, "node")
         text = f"{edges} and {nodes} were missed by some run; those missed most are listed."
         text += " A node is reached if a traversed edge has it."
-        if found.absent_edges:
-            verb, them = ("isn't", "it") if found.absent_edges == 1 else ("aren't", "them")
-            text += f" {found.absent_edges} of the listed edges {verb} in the knowledge graph"
+        if absent := sum(row.absent > 0 for row in found.edges):
+            verb, them = ("isn't", "it") if absent == 1 else ("aren't", "them")
+            text += f" {absent} of the listed edges {verb} in the knowledge graph"
             text += f": no walk over it alone takes {them}."
         return text
 

@@ -15,6 +15,7 @@ from graphkit.measures.matching import Edge
 from graphkit.measures.outcome import ABSTENTION, Decision, Outcome, decided, grade_of
 from graphkit.measures.owners import RIGHTLY_DECLINED, Owner, confirmed, known_reasons, owner_of
 from graphkit.measures.registry import bounds_of, measure_class
+from graphkit.measures.seeds import BY_BOUNDARY, LostEdge, not_linked_as_json
 from graphkit.records.ids import Places
 from graphkit.records.notebook_html import block
 from graphkit.records.option_values import By
@@ -69,7 +70,7 @@ class Row:
     record states; results folders don't hold it. ``by_text`` is what the text of the answer decides, and ``grades``
     what grades of the whole answer say. ``details`` are those of the measures that have some. ``missed`` are the
     required edges that were walked in neither direction, where edges are compared without theirs, so that there is
-    no outcome.
+    no outcome. ``unlinked`` are the edges that were missed since the question wasn't linked to the start of a path.
     """
 
     question: str
@@ -84,6 +85,7 @@ class Row:
     by_text: Decision | None = field(default=None, compare=False)
     details: Details | None = field(default=None, compare=False)
     missed: tuple[Edge, ...] | None = field(default=None, compare=False)
+    unlinked: tuple[LostEdge, ...] = field(default=(), compare=False)
     grades: tuple[Decision, ...] = field(default=(), compare=False)
 
     @property
@@ -331,13 +333,17 @@ class Evaluation:
         return [row.outcome for row in self.rows if row.outcome is not None]
 
     def outcomes_as_json(self) -> dict[str, Any]:
-        """Return the questions by right or wrong answer and path, and the number that ended at each stage."""
+        """Return the questions by right or wrong answer and path, and the number that ended at each stage.
+
+        Where a question wasn't linked to the start of a path, it also has the number of such questions by boundary.
+        """
         from graphkit.measures.outcome import stage_counts, two_by_two
 
-        outcomes = self.outcomes()
-        if not outcomes:
-            return {name: dict(counts) for name, counts in self.ended.items()}
-        return {"two_by_two": dataclasses.asdict(two_by_two(outcomes)), "stages": stage_counts(outcomes)}
+        if not self.rows:
+            return {name: dict(sorted(of.items()) if name in BY_BOUNDARY else of) for name, of in self.ended.items()}
+        done = self.outcomes()
+        found = {"two_by_two": dataclasses.asdict(two_by_two(done)), "stages": stage_counts(done)} if done else {}
+        return found | not_linked_as_json(row.unlinked for row in self.rows)
 
     def grouped(self, by: By) -> dict[str, dict[str, Summary]]:
         """Return the summary of each measure within each group of questions, sorted by its name.

@@ -14,6 +14,7 @@ from graphkit.errors import InputError
 from graphkit.measures.matching import Edge
 from graphkit.measures.outcome import Decision, Outcome, Stage
 from graphkit.measures.registry import compares_relations
+from graphkit.measures.seeds import LostEdge
 from graphkit.scoring.results import LABELS, Row
 from graphkit.scoring.scorer import Job
 
@@ -81,6 +82,7 @@ def _columns(measures: Sequence[str], job: Job) -> Iterator[tuple[str, str, Call
         yield "missed_ids", "int64", attrgetter("outcome.missed_ids")
     if job.outcomes or job.undirected:
         yield "missed", "string", _missed
+        yield "unlinked", "string", lambda row: msgspec.json.encode(row.unlinked).decode() if row.unlinked else None
     for place, name in enumerate(measures):
         yield name, "float64", partial(_value, place)
         yield reason_of(name), "string", partial(_reason, place)
@@ -160,4 +162,5 @@ def rows_of(batch: Any, measures: Sequence[str]) -> Iterator[Row]:
             by_text=by_text,
             details=json.loads(one["details"] or "{}") if "details" in one else None,
             missed=missed if judged is None else None,
+            unlinked=msgspec.json.decode(one.get("unlinked") or "[]", type=tuple[LostEdge, ...]),
         )

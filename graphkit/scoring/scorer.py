@@ -15,8 +15,10 @@ from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.containment import otherwise_cut
 from graphkit.measures.files import SymbolRecall
+from graphkit.measures.missed import aligned_with_gold
 from graphkit.measures.outcome import missed_without_direction, outcome, right_answer
 from graphkit.measures.owners import of_rightly_declined, text_of
+from graphkit.measures.seeds import lost_at_start
 from graphkit.measures.sided_case import sided
 from graphkit.records.access_rules import no_rule
 from graphkit.records.commits import CommitGraph
@@ -57,7 +59,8 @@ class Job:
     unordered
         Whether all traversals are sets of edges, whatever the records say.
     undirected
-        Whether rows hold the edges that are missed in both directions.
+        Whether rows hold the edges that are missed in both directions. With these, or with outcomes, they also hold
+        the edges that were missed since the question wasn't linked to the start of a path.
     versions
         Whether to count chunks without a commit, since a measure reads commits.
     relations
@@ -347,8 +350,10 @@ class Scorer:
         latency = None if case.answer is None else case.answer.latency_ms
         gold_hash = as_hash(self.gold_number)
         missed = missed_without_direction(case, invalid) if self.job.undirected else None
+        paths = invalid is None and (self.job.outcomes or self.job.undirected)
+        lost = lost_at_start(aligned_with_gold(case) if self.job.undirected else case) if paths else ()
         about = (labels, judged, gold_hash, case.failure, question.k, self.strict, latency, decision, details, missed)
-        self.about.append(about)
+        self.about.append((*about, lost))
 
     def take_rows(self) -> list[Row]:
         """Add the values since the last call to the totals, and return the rows if the job keeps them."""

@@ -23,6 +23,7 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import Parsed, RecordReader
 from graphkit.files.session_walks import may_have_turn, session_walks
 from graphkit.measures.outcome import stage_counts, two_by_two
+from graphkit.measures.seeds import not_linked_as_json
 from graphkit.records.collector import quiet_collector
 from graphkit.records.question_texts import QuestionTexts
 from graphkit.records.structs import AnswerStruct, QuestionStruct, TraversalStepStruct
@@ -387,11 +388,12 @@ class _ShardScorer:
         names = numpy.fromiter(map(digest, numbers), dtype=numpy.int64, count=len(numbers))
         totals, judged = self.scorer.totals, [row.outcome for row in rows if row.outcome is not None]
         groups = totals_by_label(rows, self.measures, totals)
+        ended = {"two_by_two": two_by_two(judged).counts, "stages": stage_counts(judged)} if judged else {}
         return ShardPart(
             totals=SentTotals.of(totals, doubts),
             groups=[(group, SentTotals.of(one)) for group, one in groups],
             figures=totals.efficiency.packed(),
-            ended={"two_by_two": two_by_two(judged).counts, "stages": stage_counts(judged)} if judged else {},
+            ended=ended | not_linked_as_json(row.unlinked for row in rows),
             rows=packed_table(as_table(rows, self.measures, self.context.job)),
             hashes=names.tobytes(),
             lines=numpy.fromiter(numbers.values(), dtype=numpy.int64, count=len(numbers)).tobytes(),

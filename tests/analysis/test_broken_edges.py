@@ -17,6 +17,7 @@ from graphkit.analysis.broken_edges import (
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.edges import BoundaryRecall, EdgeRecall
+from graphkit.measures.seeds import lost_by_boundary
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import Triple, answer, either, optional, question, unlogged
 from tests.helpers.properties import examples
@@ -216,6 +217,7 @@ def test_a_boundary_says_where_the_question_was_not_linked() -> None:
     ]
     found = _counted(asked, records)
     assert {row.name: row.unlinked for row in found.boundaries} == {"a → b": 2, "b → c": 1}
+    assert lost_by_boundary(found.unlinked) == {("a", "b"): (2, 0), ("b", "c"): (1, 0)}
     assert weakest(found).startswith("No required edge was walked across 1 of 2 boundaries (a→b). Missed since the ")
     assert "not linked to the start of the path: a→b in 2 questions, b→c in 1 question." in weakest(found)
     assert [row.unlinked for row in _counted(asked[:1], [answer([AB, BC], seeds=far)]).boundaries] == [0, 0]

@@ -19,6 +19,7 @@ from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge
+from graphkit.measures.seeds import LostEdge
 from graphkit.plugins.agents.workspace import Workspace
 from graphkit.records.ids import Places
 from graphkit.report.page import write_report
@@ -87,6 +88,30 @@ def test_answers_of_all_runs_count() -> None:
     # Two answers that each miss others, too: CC ends at another y, so both have longer names.
     [one, *_] = first_to_mend([{"q1": [AB, BB], "q2": [AB, CC]}], Places())
     assert one.sentence == "x -CALLS-> b:m.py#y: 2 questions miss it; each of them misses others, too"
+
+
+def test_a_place_says_how_often_the_question_was_not_linked() -> None:
+    """Of q1 and q2, which miss a → b, one was linked to a namesake of its start; so was q3, which misses CC alone.
+
+    In the second run q1 was linked to another node: of three answers that miss a → b two weren't linked, one of them
+    to a namesake. What is lost elsewhere doesn't count there.
+    """
+    run = {"q1": [AB], "q2": [AB2], "q3": [CC]}
+    lost = {"q1": [LostEdge(AB, True)], "q2": [], "q3": [LostEdge(CC, True)]}
+    start = "the question was not linked to the start of the path"
+    first, second = first_to_mend([run], Places(), lost=[lost])
+    assert first.counts == (
+        f"2 questions miss 2 required edges there; 2 of them miss nothing else; for 1 of them {start} (linked to a "
+        "namesake)"
+    )
+    assert second.counts == f"1 question misses it and nothing else; {start} (linked to a namesake)"
+    other = {"q1": [LostEdge(AB, False)]}
+    [both, _] = first_to_mend([run, {"q1": [AB]}], Places(), lost=[lost, other])
+    assert both.counts == (
+        "3 answers of 2 runs to 2 questions miss 3 required edges there; 3 of them miss nothing else; for 2 of them "
+        f"{start} (1 linked to a namesake)"
+    )
+    assert start not in first_to_mend([run], Places())[0].counts
 
 
 def test_nothing_missed_leaves_nothing_to_mend() -> None:

@@ -128,8 +128,11 @@ def test_the_cause_names_a_namesake() -> None:
         "For step 1, link the question to `a.ts#login`. Tell namesakes apart by their repository and path."
     )
     assert stage_of(case).name == "not linked"
-    unlogged = Case(question(**ONE), answer(traversal=[[D, B]], retrieved=[]))
-    assert [cause_of(unlogged).kind, stage_of(unlogged).name] == ["not retrieved"] * 2  # type: ignore[union-attr]
+    # Seeds that aren't logged, and a start to which an earlier turn came, leave both to the next one.
+    before = [{"source": C, "relation": "R", "target": A, "path": 1}]
+    for more in ({}, {"seeds": [D], "walked_before": before}):
+        other = Case(question(**ONE), answer(traversal=[[D, B]], retrieved=[], **more))
+        assert [cause_of(other).kind, stage_of(other).name] == ["not retrieved"] * 2  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -150,6 +153,10 @@ def test_why_says_that_seeds_are_not_logged(
     found = graphkit.why(write_jsonl(tmp_path / "runs" / "r.jsonl", [record]), "q")
     assert found.unlinked == expected
     assert found.as_json().get("unlinked", ()) == expected
+    assert "unlinked" not in found.as_json()["untrusted"]  # these are graphkit's own words, so they aren't quoted
+    assert [line for line in found.lines() if "walk began" in line] == [
+        f"where the walk began: {one}" for one in expected
+    ]
 
 
 def test_a_seed_is_seen() -> None:

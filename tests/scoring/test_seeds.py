@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,22 @@ import networkx as nx
 import pytest
 
 import graphkit
+from graphkit.analysis.broken_edges import NOT_LINKED
 from graphkit.analysis.file_failures import RunOnFiles
+from graphkit.analysis.mending import mending_in_graph, to_mend
 from graphkit.database.store import Store
 from graphkit.graph.queries import named_query
 from graphkit.measures.registry import resolve_measures
 from graphkit.measures.seeds import FARTHEST, NO_GOLD_SEED, NO_SEEDS, NOTHING_LINKED
+from graphkit.report.page import write_report
+from graphkit.scoring import evaluate_shards
 from graphkit.scoring.cypher_scoring import score_run
+from graphkit.scoring.results import Evaluation
+from graphkit.scoring.results_folder import read_results
 from tests.helpers import FAST
+from tests.helpers.cli import inside
 from tests.helpers.datasets import write_jsonl
+from tests.helpers.pages import Page
 
 Row = dict[str, Any]
 
@@ -119,15 +128,54 @@ def counted(question: Row, answer: Row) -> tuple[float | str, ...]:
     return found / len(gold), found / len({*seeds}) if seeds else NOTHING_LINKED, 1 / right[0] if right else 0.0
 
 
+def walked_by(answer: Row) -> set[tuple[str, str]]:
+    """Return the edges of a walk."""
+    return {(source, target) for source, _, target in answer["traversal"]}
+
+
+def required(path: Row) -> set[tuple[str, str]]:
+    """Return the edges that a path requires."""
+    return {(step["source"], step["target"]) for step in needed(path)}
+
+
+def best(wanted: list[set[tuple[str, str]]], walked: set[tuple[str, str]]) -> int:
+    """Return which alternative counts: the first of those that miss the smallest share."""
+    share = [len(edges - walked) / len(edges) for edges in wanted]
+    return share.index(min(share))
+
+
+def lost_boundaries(question: Row, answer: Row, rows: list[Row]) -> dict[str, bool]:
+    """Return the boundaries that the broken paths of a question miss, and whether one was linked to a namesake.
+
+    Only an edge counts that an alternative misses of which BoundaryRecall counts the boundaries.
+    """
+    walked, missed = walked_by(answer), set[tuple[str, str]]()
+    for unit in units(question):
+        wanted = [{(a, b) for a, b in required(path) if across(a, b)} for path in unit]
+        if wanted := [*filter(None, wanted)]:
+            missed |= wanted[best(wanted, walked)] - walked
+    found: dict[str, bool] = {}
+    for row in rows:
+        [path] = [one for one in question["paths"] if one["id"] == row["path"]]
+        for source, target in required(path) & missed:
+            name = across(source, target)
+            found[name] = found.get(name, False) or row["namesake"]
+    return found
+
+
+def across(source: str, target: str) -> str:
+    """Return the boundary of an edge as results name it; empty within a repository, or if a node has none."""
+    one, other = source.rpartition(":")[0], target.rpartition(":")[0]
+    return f"{one} -> {other}" if one and other and one != other else ""
+
+
 def broken(question: Row, answer: Row) -> list[Row]:
     """Return the paths that broke since the question was linked elsewhere, counted by hand."""
-    walked = {(source, target) for source, _, target in answer["traversal"]}
+    walked = walked_by(answer)
     reached = {end for edge in walked for end in edge}
     rows = []
     for unit in units(question) if "seeds" in answer else ():
-        wanted = [{(step["source"], step["target"]) for step in needed(path)} for path in unit]
-        share = [len(edges - walked) / len(edges) for edges in wanted]
-        path = unit[share.index(min(share))]
+        path = unit[best([*map(required, unit)], walked)]
         missed = [at for at, step in enumerate(path["steps"]) if step in needed(path)]
         missed = [at for at in missed if (path["steps"][at]["source"], path["steps"][at]["target"]) not in walked]
         start, seeds = needed(path)[0]["source"], [*dict.fromkeys(seed["id"] for seed in answer["seeds"])]
@@ -187,3 +235,54 @@ def test_failures_and_distances_are_as_counted(empty_store: Store, world: World)
         in_file, in_graph = graphkit.why(world.file, name), graphkit.why("r", name, store=empty_store)
         assert in_file.unlinked == in_graph.unlinked != ()
         assert in_file.cause == in_graph.cause
+
+
+def test_boundaries_are_counted_alike_everywhere(
+    empty_store: Store, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand, by both engines and in shards, as many questions missed a boundary for the start, or for a namesake."""
+    counts: dict[str, Counter[str]] = {"not_linked": Counter(), "linked_to_namesake": Counter()}
+    for one in world.questions:
+        answer = world.answers[one["id"]]
+        lost = lost_boundaries(one, answer, broken(one, answer))
+        counts["not_linked"].update([*lost])
+        counts["linked_to_namesake"].update(name for name, namesake in lost.items() if namesake)
+    assert all(counts.values())
+    assert counts["not_linked"] != counts["linked_to_namesake"]
+
+    def counted_by(result: Evaluation) -> dict[str, Any]:
+        found = result.outcomes_as_json()
+        return {name: found.get(name) for name in counts}
+
+    alone = graphkit.evaluate(world.file, measures=MEASURES, outcomes=True)
+    assert counted_by(alone) == counts
+    by_cypher = graphkit.evaluate(world.file, measures=MEASURES, outcomes=True, store=empty_store, engine="cypher")
+    assert counted_by(by_cypher) == counts
+    in_shards = graphkit.evaluate(world.file, measures=MEASURES, outcomes=True, out=tmp_path / "one")
+    assert counted_by(in_shards) == counts
+    places = to_mend([alone])
+    assert [one.sentence for one in places if NOT_LINKED in one.sentence]
+    folder = read_results(tmp_path / "one").evaluation()
+    assert counted_by(folder) == counts
+    for again in (to_mend([folder]), mending_in_graph(empty_store, "r")):
+        assert [one.counts for one in again] == [one.counts for one in places]
+    monkeypatch.setattr(evaluate_shards, "ROWS", 10)
+    large = graphkit.evaluate(world.file, measures=MEASURES, outcomes=True, out=tmp_path / "two")
+    assert large.rows == ()
+    assert counted_by(large) == counts
+
+
+def test_a_page_counts_boundaries_as_evaluate_does(world: World, tmp_path: Path) -> None:
+    """The page's sentences on boundaries and places to mend are those of the terminal."""
+    printed = inside("evaluate", "--no-store", world.file, cwd=tmp_path, code=0).out.splitlines()
+    [where] = [line for line in printed if NOT_LINKED in line and line.startswith("where")]
+    page = " ".join(Page(write_report([world.file], tmp_path / "page.html").read_text("utf-8")).text.split())
+    assert f"{where.removeprefix('where').strip()[1:]}." in page
+    for line in printed:
+        if line.startswith("mend"):
+            assert line.removeprefix("mend").strip() in page
+    full = inside("evaluate", "--no-store", "--full", world.file, cwd=tmp_path, code=0).out
+    assert where.removeprefix("where").strip().removesuffix(", …") in full
+    for edges in ("--undirected", "--untyped"):
+        again = inside("evaluate", "--no-store", edges, world.file, cwd=tmp_path, code=0).out
+        assert f"missed since {NOT_LINKED}" in again
