@@ -159,7 +159,7 @@ def _show(judged: JudgedPairs, found: HeadToHead, outcomes: list[GateOutcome], c
         rates = [one for one in found.rates if (one.first, one.second) == (first, second)]
         rows = [
             [
-                *(one.criterion, str(one.rate), one.won, one.drawn, one.lost, sum(one.without.values())),
+                *(one.criterion, one.in_words, one.won, one.drawn, one.lost, sum(one.without.values())),
                 *(len(one.disagreeing), "–" if one.result is None else rounded(one.result.p_corrected)),
             ]
             for one in rates

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, fields_of
+from graphkit.analysis.estimates import Estimate, fields_of, rounded
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.multiple_testing import DifferenceColumn, corrected
 from graphkit.analysis.pair_verdict import PairVerdict, family_in_words, in_family
@@ -137,6 +137,13 @@ class WinRate:
     without: Mapping[str, int]
     disagreeing: tuple[str, ...]
     held: float = field(default=0.0, repr=False)
+
+    @property
+    def in_words(self) -> str:
+        """The rate with its interval, or with the reason why it has none."""
+        if self.rate.value is None or self.rate.low is not None:
+            return str(self.rate)
+        return f"{rounded(self.rate.value)} ({self.rate.reason})"
 
     def as_json(self) -> dict[str, Any]:
         """Return all figures."""
@@ -319,9 +326,7 @@ class HeadToHead:
         rate = Estimate(None, reason=_NO_QUESTION)
         if result is not None:
             low, high = (None if end is None else (1 + end) / 2 for end in (result.low, result.high))
-            why = result.caution or result.reason
-            # "no interval" stands before it
-            rate = Estimate(result.second, low, high, why and why.replace(" for an interval", ""), len(values))
+            rate = Estimate(result.second, low, high, result.caution or result.reason, len(values))
         return WinRate(
             first,
             second,

@@ -100,7 +100,9 @@ def test_what_no_judge_was_asked_is_no_bias() -> None:
     }
     halved = head(both("q1", "first", None)).bias
     assert (halved.position.value, halved.disagree.reason) == (0.5, "no question has a verdict in both orders")
-    assert str(only(head(same)).rate) == "0.500 (no interval: too few questions: 1 question)"
+    single = only(head(same))
+    assert single.rate.reason == "too few questions for an interval: 1 question"
+    assert single.in_words == "0.500 (too few questions for an interval: 1 question)"
 
 
 def test_runs_without_a_comparison_have_no_strength() -> None:
