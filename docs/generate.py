@@ -29,8 +29,7 @@ from query_pictures import query_pictures
 
 from graphkit.graph.queries import analysis_queries, failure_queries
 from graphkit.measures.base import Measure
-from graphkit.measures.registry import MEASURES
-from graphkit.plugins.cypher.query_measures import PSJS, Executable, ResultAccuracy
+from graphkit.measures.registry import MEASURES, measure_kinds
 from graphkit.plugins.demo.commands import CODE_PAGE
 from graphkit.readers.known_formats import readers
 
@@ -73,9 +72,10 @@ First come the queries for analysts. Where they are over all runs, `run` is any 
 def measures_page() -> str:
     """Return the page of measures."""
     lines = [(HERE / "measures-head.txt").read_text(encoding="utf-8")]
-    # Measures of plug-ins stand on the pages of their subjects; that of queries links here.
-    kinds: list[type[Measure]] = [*MEASURES, Executable, ResultAccuracy, PSJS]
-    for kind in kinds:
+    # The core's, then those of its plug-ins by name; whatever else is installed or was loaded before isn't among them.
+    own = [kind for kind in measure_kinds()[0] if kind.__module__.startswith("graphkit.")]
+    further = sorted({*own}.difference(MEASURES), key=lambda kind: kind.__name__)
+    for kind in (*MEASURES, *further):
         document = " ".join((kind.__doc__ or "").partition("\n\n")[2].split())
         parameters = [f"`{field.name}={field.default!r}`" for field in dataclasses.fields(kind) if field.name != "k"]
         cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""
