@@ -276,9 +276,11 @@ def _goodness(measure: str, mean: float) -> float:
 
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[LayerFinding]:
     by_name = {layer.name: layer for layer in layers}
+    # What isn't logged shows no weakness by a name of its own: it only counts as the worst value at bounds.
+    logged = dataclasses.replace(result, failed_as="failed") if result.failed_as == "worst" else result
     for rule in RULES:
         measure = _as_compared(rule.measure, result)
-        held = result.held(measure)
+        held = logged.held(measure)
         score = by_name[rule.layer].score
         applies = rule.layer_below is None or (score is not None and under(score, rule.layer_below))
         if held is not None and applies and worse(measure, held, rule.bound):

@@ -242,6 +242,29 @@ def test_layers_board_and_notebook(dataset: Path) -> None:
     assert WORDS in result._repr_html_()
 
 
+def test_silence_has_no_weakness_by_name(dataset: Path) -> None:
+    """Ten walks that aren't logged count as 0, so 0.5 misses the target of 0.8; but the ten logged ones are whole.
+
+    So nothing shows that the run misses relationships, as failed and wrong walks show it, each with an EdgeRecall of
+    0.5. Of 12 logged walks 8 are right in another run: that is 0.4 at the target, and a weakness by 8/12.
+    """
+    what = [RIGHT] * 8 + [WRONG] * 4 + [None] * 8
+    lines = [json.dumps(record("mixed", number, one)) for number, one in enumerate(what)]
+    (dataset / "runs/mixed.jsonl").write_text("\n".join(lines) + "\n")
+    found = {}
+    for name in ("honest", "failing", "silent", "mixed"):
+        card = score_layers(evaluated(dataset, name))
+        [part] = [one for one in card.layers[0].components if one.measure == "EdgeRecall"]
+        weak = [round(one.mean, 4) for one in card.findings if one.measure == "EdgeRecall"]
+        found[name] = part.held, part.met, weak
+    assert found == {
+        "honest": (0.5, False, [0.5]),
+        "failing": (0.5, False, [0.5]),
+        "silent": (0.5, False, []),
+        "mixed": (0.4, False, [0.6667]),
+    }
+
+
 def _on_page(folder: Path, *runs: str) -> str:
     """Return the text of the page of runs."""
     files = [folder / f"runs/{run}.jsonl" for run in runs]
