@@ -25,8 +25,9 @@ from graphkit.scoring import evaluate_shards
 from graphkit.scoring.cypher_scoring import score_run
 from graphkit.scoring.results import Evaluation
 from graphkit.scoring.results_folder import read_results
+from graphkit.scoring.row_tables import rows_of
 from tests.helpers import FAST
-from tests.helpers.cli import inside
+from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.pages import Page
 
@@ -266,10 +267,25 @@ def test_boundaries_are_counted_alike_everywhere(
     assert counted_by(folder) == counts
     for again in (to_mend([folder]), mending_in_graph(empty_store, "r")):
         assert [one.counts for one in again] == [one.counts for one in places]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    part = parquet.read_table(tmp_path / "one" / "part-00000.parquet").drop_columns(["unlinked"])
+    earlier = [row for batch in part.to_batches() for row in rows_of(batch, [str(one) for one in MEASURES])]
+    assert [row.question for row in earlier] == [row.question for row in alone.rows]
+    assert not any(row.unlinked for row in earlier)  # folders of earlier versions say nothing of it
     monkeypatch.setattr(evaluate_shards, "ROWS", 10)
     large = graphkit.evaluate(world.file, measures=MEASURES, outcomes=True, out=tmp_path / "two")
     assert large.rows == ()
     assert counted_by(large) == counts
+
+
+def test_a_log_without_seeds_counts_no_boundaries(tmp_path: Path) -> None:
+    """Results have what they had before, and no sentence on the start of a path."""
+    run = tiny(tmp_path)
+    assert graphkit.evaluate(run, outcomes=True).outcomes_as_json().keys() == {"two_by_two", "stages"}
+    for options in ((), ("--full",), ("--json",)):
+        out = inside("evaluate", "--no-store", run, *options, cwd=tmp_path, code=0).out
+        assert NOT_LINKED not in out
+        assert "not_linked" not in out
 
 
 def test_a_page_counts_boundaries_as_evaluate_does(world: World, tmp_path: Path) -> None:
