@@ -10,7 +10,7 @@ from tests.helpers.cli import ANSWERS, inside, tiny, write_lines
 from tests.helpers.invocations import DISTINCT, GIVEN, SERVING, Words, arguments, commands, write_world
 
 #: Those that the fast suite calls: of each way to read records one.
-FAST = {("evaluate",), ("import", "auto"), ("load-scores",), ("compare",), ("grade",), ("check",)}
+FAST = {("evaluate",), ("import", "auto"), ("compare",), ("grade",), ("check",)}
 
 SKIP = ("--on-error", "skip")
 

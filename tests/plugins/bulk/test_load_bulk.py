@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import graphkit
 from tests.helpers.cli import inside
 
 
+@pytest.mark.slow("a database is made by the importer and opened")
 def test_bulk_fills_a_new_database(tmp_path: Path) -> None:
     """The command prints what it loaded, of the dataset and of each run; the next one finds both."""
     dataset = graphkit.storefront_folder()

@@ -260,6 +260,7 @@ def test_gold_paths_without_a_query(runner: QueryRunner) -> None:
     assert cause(runner, wrong.replace("<-", "-").replace("]-(:", "]->(:"), paths=[{"steps": steps}]) is None
 
 
+@pytest.mark.slow("hundreds of edits are tried")
 def test_an_edit_that_walks_everything_is_no_cause(tmp_path: Path) -> None:
     """By hand: a hub calls twenty-one leaves and reads eleven others; gold are two calls, or two reads.
 

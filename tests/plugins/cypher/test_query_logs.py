@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
+from tests.helpers.suites import one_fast
 from tests.plugins.cypher.query_logs import check_log
 
 RECORDED = Path(__file__).parent / "recorded"
 
 
-@pytest.mark.parametrize("name", ["neo4j-graphrag", "langchain", "llama-index", "mcp"])
+@one_fast("name", ["neo4j-graphrag", "langchain", "llama-index", "mcp"], "a graph of its own is served")
 def test_recorded_queries(name: str, tmp_path: Path) -> None:
     """Each query is read with its rows, survives a second import, and is walked."""
     log = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").read_text("utf-8").splitlines()]

@@ -135,6 +135,7 @@ def test_a_file_of_outcomes_may_break(graph: DatasetGraph) -> None:
         assert runner.run("RETURN 1 AS one").rows == ((1,),)
 
 
+@pytest.mark.slow("a server starts anew")
 def test_a_dead_server_is_started_again(graph: DatasetGraph, runner: QueryRunner) -> None:
     """A query after the death of the server is answered by the next one."""
     pid = client.status(graph.folder).pid
@@ -146,6 +147,7 @@ def test_a_dead_server_is_started_again(graph: DatasetGraph, runner: QueryRunner
     assert client.status(graph.folder).pid != pid
 
 
+@pytest.mark.slow("a server starts anew")
 def test_a_server_that_ends_no_query_is_ended(
     graph: DatasetGraph, runner: QueryRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +202,7 @@ def test_an_edge_without_an_artifact(tmp_path: Path) -> None:
         assert outcome.edges == (("api:orders.py", "CALLS", "web:cart.ts"), ("n0", "USES `it`", "gone"))
 
 
+@pytest.mark.slow("a server of its own starts")
 def test_stacks_are_told_apart(tmp_path: Path) -> None:
     """Of several graphs each has its own nodes, which their stack and commit tell apart; edges stay within one."""
     data = world(tmp_path / "data", [{**ARTIFACTS[0], "commit": "old"}, ARTIFACTS[2]], EDGES[:1], "before")

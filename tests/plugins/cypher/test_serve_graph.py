@@ -137,6 +137,7 @@ def test_a_graph_that_cannot_be_stored(tmp_path: Path) -> None:
     assert [*(tmp_path / "home" / "graphs").glob("*/graph.json")] == []
 
 
+@pytest.mark.slow("three servers start")
 def test_former_graphs_are_removed(tmp_path: Path) -> None:
     """A changed dataset has another graph, in place of the former one; the same one is found again."""
     data = world(tmp_path / "data", ARTIFACTS[:2], [])

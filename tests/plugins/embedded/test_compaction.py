@@ -38,7 +38,6 @@ from tests.helpers.cli import inside
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.engines import child_environment
 from tests.helpers.loading import RUN, whole
-from tests.helpers.suites import one_fast
 from tests.plugins.bulk.test_bulk import odd_dataset
 
 
@@ -47,7 +46,8 @@ def compacted(folder: Path) -> Compacted:
     return compact(folder, schema_statements(), lambda _: None)
 
 
-@one_fast("graded", [False, True], "the storefront is scored and graded as well")
+@pytest.mark.slow("everything is loaded, copied and changed")
+@pytest.mark.parametrize("graded", [False, True])
 def test_compaction_keeps_everything(tmp_path: Path, graded: bool) -> None:
     """Each node and relationship is the same to the last property, times too; afterwards all of it can be changed."""
     dataset, odd = tmp_path / "shop", tmp_path / "odd"
