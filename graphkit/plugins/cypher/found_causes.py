@@ -63,7 +63,11 @@ class CauseFinder:
             sentence = f"The gold path isn't in this graph, which has no node {absent}"
             return FoundCause(sentence, "gold path that the graph lacks")
         found = self._diagnosis(question, gold, read, query, outcome)
-        return None if found is None or found.right else FoundCause(found.sentence, found.category)
+        if found is None or found.right:
+            return None
+        if not (found.causes or found.unknown) and outcome.error is not None:
+            return FoundCause(f"It doesn't run: {outcome.error}", "doesn't run")
+        return FoundCause(found.sentence, found.category)
 
     def _diagnosis(
         self, question: Question, gold: GoldFound, read: ParsedQuery, query: GraphQuery, outcome: QueryOutcome

@@ -27,6 +27,7 @@ from graphkit.plugins.cypher.allowed import PROCEDURES, RefusedQueryError, check
 from graphkit.plugins.cypher.dataset_graph import TIMEOUT, DatasetGraph
 from graphkit.plugins.cypher.embedded_dialect import UnsupportedQueryError, unsupported
 from graphkit.plugins.cypher.kept_outcomes import KeptOutcomes, key_of
+from graphkit.plugins.cypher.neo4j_rules import InvalidQueryError
 from graphkit.plugins.cypher.outcomes import QueryOutcome
 
 if TYPE_CHECKING:
@@ -139,9 +140,11 @@ class QueryRunner:
             outcome = QueryOutcome(executable=False, refused="it would write, as the server says")
         except UnsupportedQueryError as error:
             outcome = QueryOutcome(executable=False, unsupported=str(error))
+        except InvalidQueryError as error:
+            outcome = QueryOutcome(executable=False, error=str(error))
         except InputError as error:
             what = error.what.removeprefix(_PREFIX)
-            lacks = unsupported(what)
+            lacks = unsupported(what, text)
             outcome = QueryOutcome(executable=False, error=None if lacks else what, unsupported=lacks)
         except ServerLimitError as error:
             outcome, lasting = QueryOutcome(executable=False, error=error.what), False
@@ -197,7 +200,7 @@ class QueryRunner:
             return replace(found, untraced=error.reason)
         except ServerLimitError:
             raise
-        except (GraphkitError, RefusedQueryError, UnsupportedQueryError) as error:
+        except (GraphkitError, RefusedQueryError, UnsupportedQueryError, InvalidQueryError) as error:
             what = error.what if isinstance(error, GraphkitError) else str(error)
             return replace(found, untraced=f"{_UNTRACED}: {what.removeprefix(_PREFIX)}")
         if again.truncated:

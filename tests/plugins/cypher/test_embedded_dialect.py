@@ -39,7 +39,54 @@ WRONG: list[tuple[str, list[list[Any]], str]] = [
         [["api:orders.py", "api:orders.py", {"n": ["db:orders.sql"]}]],
         "in a map projection",
     ),
+    (
+        "MATCH (t:Table) WITH t.repo AS r, count(*) AS n WHERE t.repo = 'db' RETURN r",
+        [["db"]],
+        "forgets t.repo behind an aggregate",
+    ),
     ("MATCH p = SHORTEST 1 (f:File)-[:WRITES]->+(t) RETURN t.id", [["db:orders.sql"]], "lacks it: the SHORTEST 1"),
+    (
+        "MATCH (f:File) WITH f.repo AS r, count(*) AS n WHERE count(*) > 1 RETURN r",
+        [["web"]],
+        "doesn't take an aggregate there",
+    ),
+    (
+        "MATCH (f:File) WITH f.repo AS r, max(f.line) AS n WHERE max(f.line) = 3 AND r = 'web' RETURN n",
+        [[3]],
+        "doesn't take an aggregate there",
+    ),
+    ("MATCH (f)-[r:CALLS]->(g)-[r:WRITES]->(t) RETURN t.id", [], "takes no relationship twice"),
+    (
+        "MATCH (t:Table) RETURN t.repo AS r, toUpper(t.repo) + toString(count(*)) AS n",
+        [["db", "DB1"]],
+        "doesn't take an aggregate there",
+    ),
+]
+
+#: Queries that Neo4j refuses, and that the embedded database would answer, with the reason: they aren't valid.
+INVALID: list[tuple[str, str]] = [
+    ("MATCH (f:File)", "can't end with MATCH"),
+    ("MATCH (f:File) WHERE f.repo = 'web' WITH f", "can't end with WITH"),
+    ("MATCH (f:File) RETURN f.id UNION MATCH (t:Table)", "can't end with MATCH"),
+    ("MATCH (f:File) CALL { WITH f MATCH (f)-[:CALLS]->(g) } RETURN f.id", "can't end with MATCH"),
+    ("MATCH (f:File) CALL { WITH f RETURN f.id AS id }", "can't end with CALL {}"),
+    ("MATCH (f:File) RETURN f.id RETURN f.repo", "RETURN stands before the end"),
+    ("MATCH (f:File) RETURN f.id LIMIT 1 SKIP 1", "LIMIT stands before SKIP"),
+    ("MATCH (f:File) RETURN f.id LIMIT 1 ORDER BY f.id", "LIMIT stands before ORDER BY"),
+    ("MATCH (f:File) WHERE f.repo != 'web' RETURN f.id", "writes <>"),
+    ("MATCH (f:File {path: cart}) RETURN f.id", "cart isn't defined"),
+    ("MATCH (f:File {path: toLower(CART)}) RETURN f.id", "CART isn't defined"),
+    ("MATCH (f:File) WITH f.path AS p MATCH (g:File {path: f.path}) RETURN g.id", "f isn't defined"),
+    ("MATCH (f:File) WHERE f.path = 'cart.ts' OR 'login.ts' RETURN f.id", "behind OR"),
+    ("MATCH (f:File) WHERE size((f)-[:CALLS]->()) > 0 RETURN f.id", "COUNT { }"),
+    ("MATCH (f:File) WHERE exists(f.line) RETURN f.id", "IS NOT NULL"),
+    ("MATCH (f:File) RETURN length(f.path) AS n", "size()"),
+    ("MATCH p = shortestPath((f:File)-[:CALLS]->(g)-[:WRITES]->(t)) RETURN t.id", "one relationship"),
+    ("MATCH (f:File) WITH f.id, f.repo RETURN 1 AS n", "no name (AS)"),
+    ("MATCH (f:File) RETURN f.id, f.id", "two columns are called f.id"),
+    ("MATCH (f:File) RETURN f.repo AS r, f.id + toString(count(*)) AS n", "stands beside an aggregate"),
+    ("MATCH (f:File) WITH f.repo AS r, count(*) AS n WHERE f.line > 1 RETURN r", "f.line isn't known any more"),
+    ("MATCH (f:File) CALL { WITH f.repo AS r RETURN r AS s } RETURN s", "takes variables over as they are"),
 ]
 
 #: Queries that look like those, and that both databases answer alike.
@@ -55,6 +102,21 @@ RIGHT: list[tuple[str, list[list[Any]]]] = [
     ("MATCH (t:Table) RETURN t.repo AS repo, t.repo + toString(count(t)) AS n", [["db", "db1"]]),
     ("MATCH (t:Table) RETURN t.repo IS NULL AS none, count(t) AS n", [[False, 1]]),
     ("MATCH (t:Table) RETURN '$(' + $r AS n", [["$(WRITES"]]),
+    ("MATCH (t:Table) WHERE t.id <> 'a != b' AND 'db' IN [t.repo] RETURN t.id", [["db:orders.sql"]]),
+    ("MATCH (f:File {line: 3}) MATCH (g:File {path: f.path}) RETURN g.id", [["web:cart.ts"]]),
+    ("UNWIND [{p: 'cart.ts'}] AS row MATCH (f:File {path: row.p}) RETURN f.line AS n", [[3]]),
+    (
+        "MATCH (t:Table) CALL { WITH t MATCH (f)-[:WRITES]->(:Table {id: t.id}) RETURN f } RETURN f.path",
+        [["orders.py"]],
+    ),
+    ("MATCH (t:Table) CALL { WITH 1 AS one RETURN one } WITH (t), one RETURN t.id, one", [["db:orders.sql", 1]]),
+    ("MATCH (t:Table) WITH t, count(*) AS n WHERE t.repo = 'db' AND n = 1 RETURN n", [[1]]),
+    (
+        "MATCH (t:Table) RETURN t.repo AS r, [x IN collect(t) WHERE x.repo = 'db' | x.id] AS n",
+        [["db", ["db:orders.sql"]]],
+    ),
+    ("MATCH (t:Table) WHERE exists( (t)<-[:WRITES]-() ) RETURN t.id", [["db:orders.sql"]]),
+    ("MATCH p = (:File)-[:WRITES]->(:Table) WHERE length(p) = 1 RETURN length(p) AS n", [[1]]),
 ]
 
 
@@ -78,13 +140,24 @@ def test_unknown_in_the_embedded_database(embedded: QueryRunner) -> None:
         assert [*map(list, embedded.run(query, VALUES).rows)] == rows, query
 
 
+def test_queries_that_neo4j_refuses_are_not_valid(embedded: QueryRunner) -> None:
+    """They are in error, with the reason, as they would be on Neo4j: a log can't score by Cypher that isn't any."""
+    for query, reason in INVALID:
+        outcome = embedded.run(query, VALUES)
+        assert (outcome.executable, outcome.refused, outcome.unsupported) == (False, None, None), query
+        assert outcome.error is not None, query
+        assert reason in outcome.error, (query, outcome.error)
+
+
 def test_the_embedded_database_still_gets_them_wrong(embedded: QueryRunner) -> None:
     """Each query that is refused as unsupported has wrong rows there; a version that answers one right fails this test.
 
-    Queries that both databases answer alike have equal rows by the same call.
+    Queries that both databases answer alike have equal rows by the same call. Those that Neo4j refuses have rows there.
     """
+    for query, _ in INVALID:
+        embedded.store.query_within(query, VALUES, 100, lambda _: None)
     for query, rows, reason in WRONG:
-        if "lacks it" not in reason:
+        if not any(words in reason for words in ("lacks it", "doesn't take", "takes no")):  # those are in error there
             found = embedded.store.query_within(query, VALUES, 100, lambda _: None).rows
             assert [*found] != rows, query
     assert all([*embedded.store.query_within(query, VALUES, 100, lambda _: None).rows] == rows for query, rows in RIGHT)
@@ -94,7 +167,7 @@ def test_neo4j_answers_them(neo4j_server: Neo4jServer, tmp_path: Path) -> None:
     """Neo4j has the rows of each by the rules of Cypher; a dynamic type walks the edges of that type alone."""
     with Store.open(neo4j_server.settings) as store:
         engines.empty(store)
-        names = ("id", "kind", "repo", "line")
+        names = ("id", "kind", "repo", "path", "line")
         fill(
             store,
             [{key: one[key] for key in names if key in one} for one in ARTIFACTS],
@@ -107,4 +180,6 @@ def test_neo4j_answers_them(neo4j_server: Neo4jServer, tmp_path: Path) -> None:
                 for row in runner.run(query, VALUES).rows
             ]
             assert found == rows, query
+        for query, _ in INVALID:
+            assert runner.run(query, VALUES).error is not None, query
         assert runner.run(WRONG[0][0]).edges == (("api:orders.py", "WRITES", "db:orders.sql"),)

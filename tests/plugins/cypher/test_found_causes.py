@@ -306,6 +306,10 @@ def test_no_gold_has_no_cause(runner: QueryRunner) -> None:
     broken = cause(runner, "MATCH (n RETURN n", gold_cypher=TABLE["k1"][0])
     assert broken is not None
     assert broken.kind == "not valid Cypher"
+    endless = cause(runner, "MATCH (n:File)", gold_cypher=TABLE["k1"][0])  # no edit writes its RETURN
+    assert endless is not None
+    assert endless.kind == "doesn't run"
+    assert endless.text.startswith("It doesn't run: ")
 
 
 def test_a_search_is_kept(runner: QueryRunner) -> None:
