@@ -48,11 +48,13 @@ WITH r, q, reached, linked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit
 WITH r, q, reached, linked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, start: p.start,
   missed: p.missed, share: toFloat(size([e IN p.edges WHERE any(m IN p.missed WHERE m[0..3] = e)])) / size(p.edges)}] AS paths
 // Of alternatives the one with the smallest share missed counts, of equals the one of the lowest rank.
-WITH r, q, reached, linked, [p IN paths WHERE NOT any(o IN paths
+WITH r, q, reached, linked, paths, [p IN paths WHERE NOT any(o IN paths
   WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
-UNWIND [p IN chosen WHERE size(p.missed) > 0] AS p
+WITH r, q, reached, linked, [p IN chosen WHERE size(p.missed) > 0 | {path: p.path, start: p.start, missed: p.missed,
+  alternatives: [o IN paths WHERE o.unit = p.unit | o.start]}] AS chosen
+UNWIND chosen AS p
 WITH r, q, reached, linked, p, p.missed[0] AS e,
-  CASE WHEN q.seeds IS NULL OR p.start IN q.seeds THEN [p.start] ELSE q.seeds END AS starts
+  CASE WHEN q.seeds IS NULL OR p.start IN q.seeds THEN [p.start] + p.alternatives ELSE q.seeds END AS starts
 WHERE NOT e[5] AND NOT any(s IN linked WHERE s[0] IN starts) AND NOT any(n IN reached WHERE n = e[4] OR n IN starts)
 MATCH (b:Artifact {dataset: r.dataset, id: starts[0]})
 WITH q, linked, p, e, b, [s IN linked WHERE s[1] = toLower(coalesce(b.symbol, last(split(b.path, '/')), b.id))] AS namesakes

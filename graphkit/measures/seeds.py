@@ -80,14 +80,16 @@ def unlinked(case: Case, gold: Gold, source: str) -> Unlinked | None:
     """Return why a walk couldn't take a step of a path from ``source``: the question wasn't linked to the path's start.
 
     None if the log has no seeds, the question was linked to a start of the path, or the walk came to one, or to the
-    source of the step, all the same. Where the question has seeds of its own and they don't name the start of the path,
-    each of them is one.
+    source of the step, all the same. That of an alternative is one, too. Where the question has seeds of its own and
+    they don't name the start of the path, each of them is one instead.
     """
     ranks = linked(case)
     if ranks is None or gold.start is None:
         return None
     start, own = case.plain_id(gold.start), case.question.seeds
-    starts = [start] if not own or start in own else own
+    unit = next((unit for unit in case.units if any(one is gold for one in unit)), [])
+    alternatives = [case.plain_id(one.start) for one in unit if one.start is not None]
+    starts = [start, *alternatives] if not own or start in own else own
     if not ranks.keys().isdisjoint(starts) or not came_to(case).isdisjoint((*starts, case.plain_id(source))):
         return None
     return Unlinked(starts[0], tuple(ranks), namesakes(starts[0], ranks, case.places))

@@ -114,6 +114,17 @@ def test_not_linked(seeds: object, walk: list[list[str]], expected: list[tuple[o
     assert rows(ONE, seeds, walk) == expected
 
 
+def test_linked_to_the_start_of_an_alternative() -> None:
+    """Its seeds have the recall 1, so the question was linked: neither of two ways was walked for another reason."""
+    either = {"paths": [path(A, C, D, id="p", group="g"), path(B, D, id="o", group="g")]}
+    recall = parse_measure("SeedRecall")
+    assert recall.score(Case(question(**either), answer(seeds=[D, B], traversal=[]))) == 1
+    assert rows(either, [D, B], []) == []
+    assert rows(either, [D], [["x", "R", B]]) == []
+    # B -> D requires fewer edges, and goes first.
+    assert rows(either, [C], []) == [("o", 0, B, C, False)]
+
+
 def test_the_cause_names_a_namesake() -> None:
     """The sentence names both nodes so that they differ, and the remedy says to tell namesakes apart."""
     case = Case(question(**ONE), answer(seeds=[D, B], traversal=[[D, B]], retrieved=[]))

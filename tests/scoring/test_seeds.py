@@ -180,7 +180,9 @@ def broken(question: Row, answer: Row) -> list[Row]:
         missed = [at for at, step in enumerate(path["steps"]) if step in needed(path)]
         missed = [at for at in missed if (path["steps"][at]["source"], path["steps"][at]["target"]) not in walked]
         start, seeds = needed(path)[0]["source"], [*dict.fromkeys(seed["id"] for seed in answer["seeds"])]
-        starts = question["seeds"] if question["seeds"] and start not in question["seeds"] else [start]
+        alternatives = [needed(path)[0]["source"] for path in unit]
+        own = question["seeds"] and start not in question["seeds"]
+        starts = question["seeds"] if own else [start, *alternatives]
         if not missed or {*starts} & {*seeds} or reached & {*starts, path["steps"][missed[0]]["source"]}:
             continue
         same = [seed for seed in seeds if NAME[seed].lower() == NAME[starts[0]].lower()]
