@@ -173,7 +173,7 @@ class Meaning:
         The finding, and its usual cause with an example and the remedy.
     """
 
-    of: Literal["ids", "chunks", "edges"]
+    of: Literal["ids", "chunks", "seeds", "edges"]
     what: str
     why: str
 
@@ -189,8 +189,8 @@ class LogCoverage:
     ----------
     ids
         The distinct ids of the records, each with its name in the log.
-    chunks, ends
-        The ids of retrieved chunks, and those of the ends of edges.
+    chunks, seeds, ends
+        The ids of retrieved chunks, those that questions were linked to, and those of the ends of edges.
     held
         The number of edges that the knowledge graph holds forward, reversed, by another relation, or not at all.
     untyped
@@ -206,6 +206,7 @@ class LogCoverage:
     known: Known
     ids: dict[str, str] = field(default_factory=dict)
     chunks: set[str] = field(default_factory=set)
+    seeds: set[str] = field(default_factory=set)
     ends: set[str] = field(default_factory=set)
     held: Counter[str] = field(default_factory=Counter)
     untyped: int = 0
@@ -278,11 +279,14 @@ class LogCoverage:
             return None  # gold of files alone has no ids to compare a run with
         if self._hardly_known(self.ids, fewest):
             return self._strange_ids("ids", "hardly an id is known", self.ids, every(), command)
-        # Chunks or ends alone may have ids of another form; the known ids of the others don't help them.
+        # Chunks, seeds or ends alone may have ids of another form; the known ids of the others don't help them.
         if self._hardly_known(self.chunks, fewest):
             return self._strange_ids(
                 "chunks", "hardly an id that was retrieved is known", self.chunks, every(), command
             )
+        if self._hardly_known(self.seeds, fewest):
+            what = "hardly an id that questions were linked to is known"
+            return self._strange_ids("seeds", what, self.seeds, every(), command)
         if self._hardly_known(self.ends, fewest):
             what = "hardly an end of the traversed edges is known"
             return self._strange_ids("edges", what, self.ends, every(), command)
@@ -329,7 +333,7 @@ class LogCoverage:
 
     def _strange_ids(
         self,
-        of: Literal["ids", "chunks", "edges"],
+        of: Literal["ids", "chunks", "seeds", "edges"],
         what: str,
         ids: Collection[str],
         every: Collection[str],

@@ -334,6 +334,7 @@ class Recorder:
             record["rankings"][level] = [found(name, counted=False) for name in names]
         for seed in record.get("seeds", ()):
             seed["id"] = found(seed["id"])
+            self._report.seeds.add(seed["id"])
         for call in record.get("tool_calls", ()):
             if "seen" in call:
                 call["seen"] = list(dict.fromkeys(found(name, counted=False) for name in call["seen"]))
@@ -376,6 +377,7 @@ class Recorder:
     def _seed(self, seed: LoggedChunk, where: str) -> dict[str, Any] | None:
         if (name := self._id(seed.name, where)) is None:
             return None
+        self._report.seeds.add(name)
         fields = {"score": seed.score, "mention": seed.text}
         return {"id": name} | {key: value for key, value in fields.items() if value is not None}
 

@@ -16,6 +16,7 @@ from graphkit.files.run_files import RunSource
 from graphkit.measures.edges import EdgeMeasure
 from graphkit.measures.paths import PathMeasure
 from graphkit.measures.registry import known_measure
+from graphkit.measures.seeds import SeedMeasure
 from graphkit.records.commits import CommitGraph
 from graphkit.records.words import counted
 from graphkit.scoring.further_measures import RECORDS, FirstRecords
@@ -57,7 +58,8 @@ class KnownShare:
         named = known_measure(measure)
         if self.meaning is None or named is None or not named.computed or named.layer != "retrieval":
             return False
-        return self.meaning.of == "ids" or (self.meaning.of == "edges") == isinstance(named, EdgeMeasure | PathMeasure)
+        of_edges, of_seeds = isinstance(named, EdgeMeasure | PathMeasure), isinstance(named, SeedMeasure)
+        return self.meaning.of in ("ids", "edges" if of_edges else "seeds" if of_seeds else "chunks")
 
     def as_json(self) -> dict[str, Any]:
         """Return the same for programs."""
@@ -120,14 +122,14 @@ def known_share(
         respelled = sum(respell(answer, spelling) > 0 for answer in looked_at)
         unread = unread or respelled > 0
     chunks = dict.fromkeys(chunk.id for answer in looked_at for chunk in answer.retrieved or ())
-    ids = chunks | dict.fromkeys(
-        end for answer in looked_at for step in answer.traversal or () for end in (step.source, step.target)
-    )
+    seeds = dict.fromkeys(seed.id for answer in looked_at for seed in answer.seeds or ())
+    steps = (step for answer in looked_at for step in answer.traversal or ())
+    ids = chunks | seeds | dict.fromkeys(end for step in steps for end in (step.source, step.target))
     known, graph = read_known(dataset, dataset.every_question() if unread else (), ids)
     if gold is not None:
         known.gold |= gold.ids & ids.keys()
         known.expects_files |= gold.expects_files
-    met = LogCoverage(known, {one: one for one in ids}, set(chunks))
+    met = LogCoverage(known, {one: one for one in ids}, set(chunks), set(seeds))
     commits = dataset.commit_graph(Problems("skip")) if graph.spans else CommitGraph()
     elsewhen = 0
     for answer in looked_at:

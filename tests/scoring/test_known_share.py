@@ -147,6 +147,11 @@ def by_last_name(answer: dict[str, Any]) -> None:
         step |= {end: "::" + step[end].rpartition("#")[2] for end in ("source", "target")}
 
 
+def linked_by_number(answer: dict[str, Any]) -> None:
+    """Link the question to a node by an elementId of Neo4j."""
+    answer["seeds"] = [f"4:6e1d2f0c-1c5d-4c39-9c7e-0b1f6d9d8a77:{answer['question_id'].removeprefix('sf-')}"]
+
+
 @pytest.mark.parametrize(
     ("change", "of", "words", "explained"),
     [
@@ -157,6 +162,7 @@ def by_last_name(answer: dict[str, Any]) -> None:
             "hardly an end of the traversed edges is known: they have another form, as '::",
             ["EdgeRecall", "PathPrefix"],
         ),
+        (linked_by_number, "seeds", "hardly an id that questions were linked to is known: ", ["SeedRecall"]),
     ],
 )
 def test_one_of_chunks_and_edges_has_other_ids(
@@ -168,7 +174,7 @@ def test_one_of_chunks_and_edges_has_other_ids(
     assert found.meaning is not None
     assert found.meaning.of == of
     assert str(found.meaning).startswith(words)
-    assert [name for name in ("EdgeRecall", "PathPrefix", "nDCG@10") if found.explains(name)] == explained
+    assert [name for name in ("EdgeRecall", "PathPrefix", "nDCG@10", "SeedRecall") if found.explains(name)] == explained
 
 
 def test_few_ids_mean_nothing(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ class JudgeCost:
 
     Attributes
     ----------
-    verdicts, cached
-        The number of verdicts, and how many of them were paid for in an earlier grading.
+    verdicts, cached, failed
+        The number of verdicts, how many of them were paid for in an earlier grading, and how many failed.
     attempts
         The number of requested replies, those from the cache included.
     prompt_tokens, output_tokens
@@ -37,6 +37,7 @@ class JudgeCost:
 
     verdicts: int
     cached: int
+    failed: int
     attempts: int
     prompt_tokens: int | None
     output_tokens: int | None
@@ -64,7 +65,8 @@ class JudgeCost:
         known = f", the cost of {self.unknown} is unknown" if self.unknown and self.cost is not None else ""
         price = "at an unknown cost" if self.cost is None else f"for {_money(self.cost)}{known}"
         earlier = f" ({counted(self.cached, 'verdict')} paid for earlier)" if self.cached else ""
-        return f"grading: {counted(self.verdicts, 'verdict')} {price}{earlier}"
+        failed = f", {self.failed} of them failed," if self.failed else ""
+        return f"grading: {counted(self.verdicts, 'verdict')}{failed} {price}{earlier}"
 
     def __str__(self) -> str:
         """Return one line on both costs."""
@@ -95,6 +97,7 @@ def judge_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> JudgeC
     return JudgeCost(
         verdicts=len(given),
         cached=sum(one.cached for one in given),
+        failed=sum(one.failure is not None for one in given),
         attempts=sum(one.attempts for one in given),
         prompt_tokens=sum(prompt) if prompt else None,
         output_tokens=sum(output) if output else None,

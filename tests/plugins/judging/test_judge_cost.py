@@ -35,6 +35,9 @@ def test_the_share_of_grading() -> None:
         "the run cost 8.00 (known for 2 answers), so grading is 25.0% of that"
     )
     assert judge_cost([verdict("q1", cost=0.0)], RUN).share == 0.0
+    broken = judge_cost([verdict("q1"), verdict("q2", failure="no_reply", reason="it raised")], None)
+    assert broken.failed == 1
+    assert str(broken).startswith("grading: 2 verdicts, 1 of them failed, at an unknown cost; ")
 
 
 @pytest.mark.parametrize(
