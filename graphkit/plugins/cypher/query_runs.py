@@ -230,13 +230,12 @@ class QueryRunner:
             self._revive()
             raise
         except DatabaseError as error:
-            if not self._revive():
-                self._store.read("RETURN 1")  # raises if there is no server
+            if not self._revive_dying():
                 raise InputError(error.what) from error
         try:
             return self._within(text, parameters)
         except DatabaseError as error:
-            if self._revive():
+            if self._revive_dying():
                 raise ServerLimitError("the database stopped twice while the query ran") from error
             raise
 
@@ -247,6 +246,24 @@ class QueryRunner:
         self._store.close()
         self._store = self._graph.open()
         return True
+
+    def _revive_dying(self) -> bool:
+        """Open the graph again also if its server still runs, for a moment, after it has dropped its connections.
+
+        Raises
+        ------
+        DatabaseError
+            There is no server, and none can be started.
+        """
+        if self._revive():
+            return True
+        try:
+            self._store.read("RETURN 1")
+        except DatabaseError:
+            if not self._revive():
+                raise
+            return True
+        return False
 
     def _within(self, text: str, parameters: Mapping[str, object]) -> BoundedResult:
         """Return what the server answers within the time; the query runs in a thread of its own, which may be left.

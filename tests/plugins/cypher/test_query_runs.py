@@ -148,6 +148,26 @@ def test_a_dead_server_is_started_again(graph: DatasetGraph, runner: QueryRunner
 
 
 @pytest.mark.slow("a server starts anew")
+def test_a_dying_server_is_started_again(
+    graph: DatasetGraph, runner: QueryRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that has dropped its connections may still run for a moment: it looks alive when it is first asked."""
+    pid = client.status(graph.folder).pid
+    assert pid is not None
+    seen: list[bool] = []
+    serves = DatasetGraph.serves
+
+    def late(self: DatasetGraph, store: Store) -> bool:
+        seen.append(serves(self, store))
+        return len(seen) == 1 or seen[-1]
+
+    os.kill(pid, signal.SIGKILL)
+    monkeypatch.setattr(DatasetGraph, "serves", late)
+    assert runner.run("MATCH (n:Table) RETURN n.id, 1 AS dying").rows == (("db:orders.sql", 1),)
+    assert seen[0] is False
+
+
+@pytest.mark.slow("a server starts anew")
 def test_a_server_that_ends_no_query_is_ended(
     graph: DatasetGraph, runner: QueryRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
