@@ -53,8 +53,9 @@ def check_dialect(text: str) -> None:
     """Refuse a query that the embedded database would take otherwise than Neo4j.
 
     These are dynamic labels and types, which it drops; columns in which an aggregate stands in a predicate (``IS
-    NULL``, ``AND``, ``IN``, ...), in a map projection, or before the dot of a property, which it doesn't aggregate; and
-    a WHERE behind aggregates that asks for a property by which they are grouped, which is null there.
+    NULL``, ``AND``, ``IN``, ...), in a map projection, or before the dot of a property, which it doesn't aggregate; a
+    WHERE behind aggregates that asks for a property by which they are grouped, and what ``CALL { WITH * ...`` takes
+    over, which are null there.
 
     Raises
     ------
@@ -72,6 +73,12 @@ def check_dialect(text: str) -> None:
         return  # the database says whether it is valid, and the walk isn't known
     check_rules(query)
     for clause in all_clauses(query.query):
+        for first in (branch.clauses[0] for branch in clause.query.branches) if clause.query is not None else ():
+            star = first.kind == "with" and first.projection is not None and first.projection.star_span is not None
+            if star and clause.imports is None:
+                raise UnsupportedQueryError(
+                    f"the embedded database takes nothing over by WITH * in CALL {{}}; {_REMEDY}"
+                )
         if clause.projection is None:
             continue
         grouped = _grouped(query, clause.projection)

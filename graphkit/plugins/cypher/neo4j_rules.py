@@ -41,6 +41,7 @@ def _of_tokens(query: ParsedQuery) -> Iterator[str]:
     """Yield what is wrong by signs and words: operators, values that are no truth values, and functions of Cypher 4."""
     found = [*tokens(query.text), *[Token("end", "", len(query.text), len(query.text))] * 4]
     patterns = {path.span[0] for path in query.paths()}
+    elements = {name.text for path in query.paths() for name in path.variables()}
     for token, after, inner, third in zip(found, found[1:], found[2:], found[3:], strict=False):
         if token.text == "!=":
             yield "!= is no operator of Cypher, which writes <>"
@@ -53,7 +54,7 @@ def _of_tokens(query: ParsedQuery) -> Iterator[str]:
             yield "exists() takes a pattern alone; Cypher asks for a property by IS NOT NULL"
         if token.word == "size" and inner.start in patterns:
             yield "size() takes no pattern; Cypher counts by COUNT { }"
-        measured = inner.kind == "text" or (inner.kind in ("name", "quoted") and third.text == ".")
+        measured = inner.kind == "text" or (inner.text.strip("`") in elements and third.text == ".")
         if token.word == "length" and measured:
             yield "length() takes a path; Cypher measures texts and lists by size()"
 

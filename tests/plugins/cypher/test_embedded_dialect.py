@@ -44,6 +44,11 @@ WRONG: list[tuple[str, list[list[Any]], str]] = [
         [["db"]],
         "forgets t.repo behind an aggregate",
     ),
+    (
+        "MATCH (t:Table) CALL { WITH * MATCH (f)-[:WRITES]->(:Table {id: t.id}) RETURN f.id AS i } RETURN i",
+        [["api:orders.py"]],
+        "takes nothing over by WITH *",
+    ),
     ("MATCH p = SHORTEST 1 (f:File)-[:WRITES]->+(t) RETURN t.id", [["db:orders.sql"]], "lacks it: the SHORTEST 1"),
     (
         "MATCH (f:File) WITH f.repo AS r, count(*) AS n WHERE count(*) > 1 RETURN r",
