@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import permutations, product
 from typing import Literal
 
 from graphkit.plugins.cypher.cypher_parser import quoted, tokens
@@ -138,6 +139,7 @@ class _Edits:
         yield from self.comparisons()
         yield from self.taken()
         for clause in all_clauses(self.query.query):
+            yield from self.joins(clause)
             yield from self.predicates(clause)
             yield from self.optional(clause)
             if clause.kind in ("with", "return") and clause.projection is not None:
@@ -412,6 +414,26 @@ class _Edits:
         yield plain
         if variables and not any(name.text in own for name in variables):
             yield text
+
+    def joins(self, clause: Clause) -> Iterator[Edit]:
+        """Hops of gold between nodes of patterns that have none in common, each of which goes with each other."""
+        nodes = [
+            _distinct(part.variable.text for part in path.parts if isinstance(part, NodePattern) and part.variable)
+            for path in clause.patterns
+        ]
+        hops = [part for path in self.gold.paths() for part in path.parts if isinstance(part, RelationshipPattern)]
+        for first, second in permutations(nodes, 2):
+            if not set(first).isdisjoint(second):
+                continue
+            for one, other, hop in product(first, second, hops):
+                text = self.gold.at(hop.span)
+                if hop.variable is not None:
+                    begin, end = (place - hop.span[0] for place in hop.variable.span)
+                    text = text[:begin] + text[end:]
+                place = clause.patterns[-1].span[1]
+                joined = (((place, place), f", ({quoted(one)}){text}({quoted(other)})"),)
+                wrong = f"a hop by {_relation(hop)} between {one} and {other} is missing"
+                yield Edit("added", "hop", wrong, "with it", joined)
 
     # Predicates
 

@@ -15,6 +15,7 @@ from graphkit.plugins.cypher.dataset_graph import kept_graph
 from graphkit.plugins.cypher.expression_parts import with_values
 from graphkit.plugins.cypher.names_of_graph import KnownNames, nearest
 from graphkit.plugins.cypher.query_causes import QueryDiagnosis, diagnosed, normal_form
+from graphkit.plugins.cypher.query_edits import edits
 from graphkit.plugins.cypher.query_runs import QueryRunner, query_runner
 from graphkit.plugins.cypher.query_walks import GoldFound, gold_found
 from graphkit.records.models import Question
@@ -142,6 +143,24 @@ def test_two_edits_where_one_does_not_help(runner: QueryRunner, ids: list[str]) 
         "the column y.repo was returned",
     ]
     assert normal_form(parsed(found.causes[0].mended)) == normal_form(parsed(gold))
+
+
+def test_nodes_that_nothing_joins(runner: QueryRunner, ids: list[str]) -> None:
+    """Two patterns without a node in common, of which each goes with each: the hop between them is missing."""
+    gold = "MATCH (a:File)-[r:CALLS]->(b:Table) RETURN a.id, b.id"
+    found = diagnosis(runner, "MATCH (x:File), (y:Table) RETURN x.id, y.id", gold)
+    assert found.sentence == "A hop by CALLS between x and y is missing; with it, the result is right"
+    assert found.causes[0].mended == "MATCH (x:File), (y:Table), (x)-[:CALLS]->(y) RETURN x.id, y.id"
+    # The direction is gold's, whichever pattern comes first.
+    turned = diagnosis(runner, "MATCH (y:Table), (x:File) RETURN x.id, y.id", gold)
+    assert turned.causes[0].mended == "MATCH (y:Table), (x:File), (x)-[:CALLS]->(y) RETURN x.id, y.id"
+    # Patterns with a node in common are joined by it.
+    assert not any(
+        "between" in one.wrong
+        for one in edits(
+            parsed("MATCH (x:File)-[:READS]->(y), (x)-[:WRITES]->(z) RETURN y.id"), [parsed(gold)], names_of(runner)
+        )
+    )
 
 
 def test_no_cause_is_said_so(runner: QueryRunner, ids: list[str]) -> None:
