@@ -174,7 +174,7 @@ def grade(
     """Have a judge grade the answers of a run.
 
     Scores and verdicts are kept beside the run and in the graph. Several judges, by --judge or --model repeated, are a
-    jury: the majority or the mean counts.
+    jury: the majority or the mean counts. `graphkit judge pairwise` compares the answers of two runs and more.
     """
     from graphkit.analysis import gate_outcomes
     from graphkit.plugins.judging.grading.grade_run import cost_of_run, estimate_grading

@@ -151,7 +151,6 @@ def pairwise(
 
 
 def _show(judged: JudgedPairs, found: HeadToHead, outcomes: list[GateOutcome], cost: JudgeCost) -> None:
-    from graphkit.analysis.estimates import rounded
     from graphkit.plugins.judging.pairwise.win_rates import unclear
 
     print_line(f"{judged.given}, judged by {judged.judge}")
@@ -160,7 +159,7 @@ def _show(judged: JudgedPairs, found: HeadToHead, outcomes: list[GateOutcome], c
         rows = [
             [
                 *(one.criterion, one.in_words, one.won, one.drawn, one.lost, sum(one.without.values())),
-                *(len(one.disagreeing), "–" if one.result is None else rounded(one.result.p_corrected)),
+                *(len(one.disagreeing), "–" if one.result is None else f"{one.result.p_corrected:.4f}"),
             ]
             for one in rates
         ]
