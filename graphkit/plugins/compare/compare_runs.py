@@ -119,7 +119,7 @@ def _graph_source(
         len(questions),
         dict.fromkeys(one.values, questions),
         dataset=dataset,
-        members=_members(store, dataset, by) if by is not None else {},
+        members={} if by is None else {name: some & questions for name, some in _members(store, dataset, by).items()},
         clusters=None if cluster is None else _clusters(store, dataset, questions, cluster),
         stale=stale.keys(),
         warnings=(

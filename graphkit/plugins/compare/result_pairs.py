@@ -103,6 +103,7 @@ def results_source(
         members = {name: set(some) for name, some in first.members(by).items()} if by is not None else {}
     old, new = (_compared_run(one, names, systems) for one in (first, second))
     asked = {row.question for row in first.rows}
+    members = {name: some & asked for name, some in members.items()}  # a dataset's hold those that --where left out
     place = [*LABELS].index("category")
     found = ComparisonSource(
         old,

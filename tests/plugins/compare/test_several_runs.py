@@ -466,6 +466,19 @@ def test_groups_count_failures_as_all_questions_do(place: Path) -> None:
     assert [one.runs[1].mean for group in found.groups for one in group.rows] == pytest.approx([0.9, 0.8, 1.0])
 
 
+def test_slices_hold_the_picked_questions_alone(place: Path) -> None:
+    """Five of ten questions are easy, and of q0 and q9, which have two relations, one: 1 of 5 is in several slices."""
+    questions = [gold(one, difficulty="easy" if one < "q5" else "hard") for one in IDS]
+    for number in (0, 9):
+        questions[number]["paths"][0]["steps"][1]["relation"] = "USES"
+    dataset(place, questions)
+    words = ("--where", 'difficulty == "easy"', "--by", "relation", "--json")
+    several, pair = compared(place, *RUNS, *words).object(), compared(place, *RUNS[:2], *words).object()
+    for found in (several, pair):
+        assert "1 of 5 questions is in several" in found["overlap"]
+    assert {name: means(several, name)["half"]["questions"] for name in ("CALLS", "USES")} == {"CALLS": 5, "USES": 1}
+
+
 def test_evaluation_in_markdown_keeps_slices(tmp_path: Path) -> None:
     """A table of each run by slice, and how many questions are in several; a label has groups without a note."""
     runs = [STOREFRONT / f"runs/storefront-{name}.jsonl" for name in ("bm25", "graph")]
