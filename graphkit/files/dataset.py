@@ -23,6 +23,7 @@ from graphkit.records.code_tests import wrong_tests
 from graphkit.records.commits import CommitGraph, ReadAt
 from graphkit.records.directions import EdgeHashes
 from graphkit.records.ids import Places
+from graphkit.records.sessions import turn_taken
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
 # The models are imported when a file of commits needs them: they cost more than scoring a small run.
@@ -201,8 +202,7 @@ class Dataset:
         for file, number, question in self._read_questions(problems):
             turn = None if question.turn is None else (question.session, question.turn)
             if question.id in seen or turn in seen:
-                of = f"turn {question.turn} of the session {question.session!r}"
-                what = f"{'the id' if question.id in seen else of} is already taken"
+                what = "the id is already taken" if question.id in seen else turn_taken(question.session, question.turn)
                 problems.add(Problem(f"{file}:{number}", what, record=question.id))
                 continue
             seen |= {question.id} if turn is None else {question.id, turn}

@@ -402,7 +402,7 @@ class RecordReader(Generic[S]):
         if questions is None or not questions.is_file() or not has_turns(questions):
             return {}
         records = RecordReader(self.path, AnswerStruct, Problems("skip"), questions, self._run, sessions=False)
-        return session_walks(self._gold(), (one for _, one in records))
+        return session_walks(self._gold(), (one for _, one in records), str(questions), self.problems.on_error)
 
     def complete(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return a run's record with the name of its run, and with the id of the question that its text names."""

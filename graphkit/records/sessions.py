@@ -8,6 +8,11 @@ from typing import Any
 from graphkit.records.models import TraversalStep
 
 
+def turn_taken(session: str | None, turn: int | None) -> str:
+    """Return that an earlier question is this turn of a session, as errors say it."""
+    return f"turn {turn} of the session {session!r} is already taken"
+
+
 def walked_before(turns: Iterable[tuple[Any, Any]]) -> tuple[Any, ...] | None:
     """Return the edges of the traversals of turns, each once a turn; None if a turn's traversal is unknown."""
     found: dict[tuple[Any, ...], TraversalStep] = {}

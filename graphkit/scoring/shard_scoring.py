@@ -78,7 +78,7 @@ class ShardContext:
                     if (answer := reader.parse(number, line)) is not None:
                         yield answer
 
-        return session_walks(_questions_in(self.questions), records())
+        return session_walks(_questions_in(self.questions), records(), str(self.questions[0].location))
 
     @cached_property
     def lists(self) -> ThreeTexts:

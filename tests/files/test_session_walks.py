@@ -96,3 +96,16 @@ def test_turns_that_are_read_by_different_processes(tmp_path: Path) -> None:
     measures = graphkit.evaluate(run, measures=[ACROSS]).measures
     done = inside("evaluate", run, "--no-store", "-m", ACROSS, "--json", cwd=tmp_path, code=0).object()
     assert measures[ACROSS].mean == done["measures"][ACROSS]["mean"] == 1.0
+
+
+def test_a_turn_that_is_taken_is_refused_by_every_reader(tmp_path: Path) -> None:
+    """Nothing tells which of two first turns the follow-up continues; `check` calls the later one invalid, too."""
+    run = world(tmp_path)
+    lines = (tmp_path / "questions.jsonl").read_text()
+    (tmp_path / "questions.jsonl").write_text(f'{lines}{{"id": "q9", "question": "9?", "session": "s", "turn": 1}}\n')
+    taken = "turn 1 of the session 's' is already taken"
+    for words in (("evaluate", run, "--no-store"), ("evaluate", run), ("report", run), ("grade", run, "--no-store")):
+        assert taken in inside(*words, cwd=tmp_path, code=2).err
+    assert taken in inside("check", tmp_path, cwd=tmp_path, code=1).out
+    skipping = RecordReader(run, AnswerStruct, Problems("skip"))
+    assert skipping.walks.keys() == {"q2"}
