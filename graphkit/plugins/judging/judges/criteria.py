@@ -139,14 +139,15 @@ def _place_of(what: str, name: str, case: Case) -> _FoundAt | None:
             if step.relation == name if what == "relation" else held(node, repo, commit):
                 return _FoundAt(edge, None, repo)
     for chunk, version in zip(case.chunks, case.chunk_versions, strict=True):
-        if what != "relation" and held(chunk.id, version.repo, version.sha):
-            return _FoundAt(None, chunk.id, version.repo)
+        for repo in (version.repo, places.repo(chunk.id)) if what != "relation" else ():
+            if held(chunk.id, repo, version.sha):
+                return _FoundAt(None, chunk.id, repo)
     return None
 
 
 def _is_commit(name: str, repo: str, sha: str, case: Case) -> bool:
-    # A record may hold a part of a sha, too.
-    alike = begins(sha, name) or begins(name.lower(), sha)
+    # A record may hold a part of a sha, too, and in capitals.
+    alike = begins(sha.lower(), name) or begins(name.lower(), sha)
     return sha == case.sha(repo, name) or (alike and min(len(sha), len(name)) >= SHORTEST_SHA)
 
 
@@ -162,7 +163,9 @@ def _id(name: str, case: Case) -> tuple[bool, str | None]:
 def _repository(name: str, case: Case) -> tuple[bool, str | None]:
     nodes = [chunk.id for chunk in case.chunks if not chunk.repo] + [end for edge in case.walked for end in edge[::2]]
     unknown = any(case.places.repo(node) is None for node in nodes if node)
-    return name in case.repositories, _unlogged(case) or (NO_REPOSITORY if unknown else None)
+    # An id that names its repository lies there, whatever other one its chunk states.
+    there = name in case.repositories | case.places.named(chunk.id for chunk in case.chunks)
+    return there, _unlogged(case) or (NO_REPOSITORY if unknown else None)
 
 
 def _relation(name: str, case: Case) -> tuple[bool, str | None]:
@@ -175,7 +178,7 @@ def _relation(name: str, case: Case) -> tuple[bool, str | None]:
 def _commit(name: str, case: Case) -> tuple[bool, str | None]:
     if any(_is_commit(name, repo, sha, case) for repo, sha in case.touched):
         return True, None
-    if any(begins(sha, name) or begins(name.lower(), sha) for _, sha in case.touched):
+    if any(begins(sha.lower(), name) or begins(name.lower(), sha) for _, sha in case.touched):
         return False, SHORT_SHA
     steps = (step for walk in case.walks for step in walk)
     unknown = any(one.sha is None for one in case.versions) or any(

@@ -14,7 +14,7 @@ from pydantic.types import StrictInt
 from graphkit.measures.owners import NEITHER
 from graphkit.plugins.judging.judges.contract import Finding, UnusableVerdictError
 from graphkit.plugins.judging.judges.materials import Materials
-from graphkit.records.words import counted, shortened
+from graphkit.records.words import shortened
 
 
 class VerdictForm(BaseModel):
@@ -68,7 +68,7 @@ def each_once(keys: Sequence[str], wanted: Sequence[str], noun: str) -> None:
     if twice := sorted({key for key in keys if keys.count(key) > 1}):
         wrong.append(f"{shortened(', '.join(twice))} {'is' if len(twice) == 1 else 'are'} listed twice")
     if wrong:
-        raise UnusableVerdictError(f"{'; '.join(wrong)}: list each of {counted(len(wanted), noun)} once")
+        raise UnusableVerdictError(f"{'; '.join(wrong)}: list each {noun} once")
 
 
 @lru_cache(maxsize=256)

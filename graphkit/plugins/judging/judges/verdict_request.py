@@ -133,9 +133,9 @@ async def _judged(grader: Grader, materials: Materials, judge: Judge) -> Judged:
         verdict = _verdict(grader, materials, judge, prompt, opinions, content, reading)
         return Judged(tuple(reading.findings), verdict)
     verdict = _verdict(grader, materials, judge, prompt, opinions, None, Reading(()))
-    verdict = verdict.model_copy(
-        update={"failure": failure, "reason": reason, "attempts": verdict.attempts + extra_attempts}
-    )
+    update = {"failure": failure, "reason": reason, "attempts": verdict.attempts + extra_attempts}
+    update |= {"cost": None} if extra_attempts and not opinions else {}  # the request may have been charged
+    verdict = verdict.model_copy(update=update)
     return Judged(unscored(grader.measures, f"{failure}: {reason}"), verdict, tuple(blamed))
 
 
@@ -222,7 +222,7 @@ def _verdict(
         attempts=sum(one.attempts for one in opinions),
         prompt_tokens=usage.prompt_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,
-        cost=math.fsum(known) if known and len(known) == len(costs) else None,
+        cost=math.fsum(known) if len(known) == len(costs) else None,  # nothing, if nobody was asked
         cached=bool(opinions) and all(one.cached for one in opinions),
     )
 

@@ -107,9 +107,26 @@ def test_names_are_looked_up(name: dict[str, str], there: bool) -> None:
     for kind, holds in (("must", there), ("must_not", not there)):
         done = judged(CRITERIA, materials("x.", criteria=[{kind: name}], logged=logged))  # asking would fail
         assert done.verdict is not None
-        assert (done.verdict.attempts, done.verdict.cost, done.verdict.failure) == (0, None, None)
+        assert (done.verdict.attempts, done.verdict.cost, done.verdict.failure) == (0, 0.0, None)
         assert values(done.findings) == {"CriteriaScore": float(holds), "CriteriaMet": float(holds)}
         assert [row["rule"] for row in broken_criteria(done.verdict)] == ([] if holds else [kind])
+
+
+@pytest.mark.parametrize(
+    ("name", "chunk"),
+    [
+        ({"repository": "legacy"}, {"id": "legacy:x.py", "repo": "api", "commit": "f" * 40}),
+        ({"commit": "abc1234"}, {"id": "api:x.py", "commit": "ABC1234" + "0" * 33}),
+        ({"commit": "abc1234" + "0" * 33}, {"id": "api:x.py", "commit": "ABC1234"}),
+    ],
+)
+def test_other_spellings_in_a_record_hide_nothing(name: dict[str, str], chunk: dict[str, str]) -> None:
+    """A chunk of another repository than its id names, or a sha in capitals, is found: what must not be is there."""
+    logged = {"retrieved": [chunk], "traversal": []}
+    done = judged(CRITERIA, materials("x.", criteria=[{"must_not": name}], logged=logged))
+    assert done.verdict is not None
+    assert values(done.findings)["CriteriaMet"] == 0.0
+    assert [row["retrieved"] for row in broken_criteria(done.verdict)] == [chunk["id"]]
 
 
 def test_ids_in_the_answer() -> None:

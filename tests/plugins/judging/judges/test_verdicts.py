@@ -112,6 +112,11 @@ def test_no_reply(label: str) -> None:
     assert done.verdict is not None
     assert (done.verdict.failure, done.verdict.reason, done.verdict.attempts) == (label, "529 overloaded", 4)
     assert reasons(done.findings) == {"ScaleGrade": f"{label}: 529 overloaded"}
+    assert done.verdict.cost is None
+    # A request that wasn't sent cost nothing.
+    unsent = judged(SCALE, GOLD, ModelError("not sent", label, attempts=0)).verdict
+    assert unsent is not None
+    assert (unsent.attempts, unsent.cost) == (0, 0.0)
     # After a first opinion that couldn't be used, that one's cost stays.
     done = judged(SCALE, GOLD, opinion("no JSON"), ModelError("529", label, attempts=3))
     assert done.verdict is not None
