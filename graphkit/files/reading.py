@@ -23,7 +23,7 @@ from graphkit.files.session_walks import has_turns, session_walks
 from graphkit.records.aliases import ANSWER, BESIDE_ANSWER, QUESTION
 from graphkit.records.json_once import RepeatedKeyError, each_key_once, may_repeat_a_key, may_repeat_keys, repeats_a_key
 from graphkit.records.question_texts import QuestionTexts
-from graphkit.records.shapes import BACKWARDS
+from graphkit.records.shapes import BACKWARDS, WANTED
 from graphkit.records.structs import (
     AnswerStruct,
     QuestionStruct,
@@ -198,7 +198,7 @@ def _sentence(mistake: Any) -> str:
         return f"the field {place!r} is missing"
     if mistake["type"] == "extra_forbidden":
         return f"no field is called {place!r}"
-    what = mistake["msg"].removeprefix("Value error, ")
+    what = WANTED.get(mistake["type"], mistake["msg"].removeprefix("Value error, "))
     shown = "" if isinstance(given, dict | list) else f" (found {json.dumps(given, ensure_ascii=False)[:60]})"
     return f"{place}: {what[0].lower()}{what[1:]}{shown}" if place else what
 

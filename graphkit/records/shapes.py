@@ -33,6 +33,9 @@ WRAPPERS = {
 }
 
 
+#: The shape of JSON that a field takes, by the kind of a validation error, which speaks of tuples and dictionaries.
+WANTED = {"tuple_type": "a list is wanted", "dict_type": "an object is wanted", "model_type": "an object is wanted"}
+
 #: What stands before the relation of an edge that was walked backwards.
 BACKWARDS = "~"
 

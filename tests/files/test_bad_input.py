@@ -63,6 +63,21 @@ def test_json_is_refused_in_the_same_words(line: str, said: str, tmp_path: Path)
     assert said in inside(*SCORE, tiny(tmp_path, answers=(line,)), cwd=tmp_path, code=2).err
 
 
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ({"criteria": "must"}, 'criteria: a list is wanted (found "must")'),
+        ({"criteria": ["must"]}, 'criteria.0: an object is wanted (found "must")'),
+        ({"paths": ["a"]}, 'paths.0: an object is wanted (found "a")'),
+        ({"commits": "abc"}, 'commits: an object is wanted (found "abc")'),
+    ],
+)
+def test_shapes_are_said_in_words_of_json(field: dict[str, Any], said: str, tmp_path: Path) -> None:
+    """A file of JSON has lists and objects, neither tuples and dictionaries nor instances of a class."""
+    done = inside(*SCORE, tiny(tmp_path, questions=(Q1, {**Q2, **field})), cwd=tmp_path, code=2)
+    assert f"record 'q2': {said}\n" in done.err
+
+
 def test_many_mistakes_are_counted(tmp_path: Path) -> None:
     """Ten of twelve mistakes are shown, with the count of all."""
     err = graphkit(*SCORE, tiny(tmp_path, answers=(*ANSWERS, *(12 * ["{"]))), cwd=tmp_path, code=2).err
