@@ -143,7 +143,7 @@ def pairwise(
         say(f"warning: {text}")
     hold(outcomes)
     # With verdicts that were kept, those that fail again are only told.
-    none = all(one.winner is None for one in found.comparisons if one.unanswered is None)
+    none = all(one.winner is None for one in found.comparisons if one.asked)
     require_verdicts(
         [one for one in judged.verdicts if none or one.failure == "over_budget"],
         judge.max_cost,

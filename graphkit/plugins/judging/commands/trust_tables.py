@@ -55,7 +55,8 @@ def print_pool(found: PoolJudging, out: Path | None = None) -> None:
     unjudged = f"; {found.unjudged} without a judgement" if found.unjudged else ""
     print_line(f"of the pool, {found.asked} judged now{unjudged}")
     print_line(f"agreement with gold: {found.agreement}; Cohen's kappa: {found.kappa}")
-    print_line(f"kept in {found.file}" + (f", written to {out}" if out is not None else ""))
+    kept = f"kept in {found.file}" if found.file.is_file() else "no judgement is kept"
+    print_line(kept + (f", written to {out}" if out is not None else ""))
 
 
 def pool_in_words(pool: PoolSize, chosen: ChosenQuestions | None) -> str:

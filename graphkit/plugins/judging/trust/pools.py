@@ -310,7 +310,8 @@ def _keep(
     with locked(grading_lock(given.place)):  # another pool may have kept its judgements meanwhile
         former = _kept(file, Problems(problems.on_error))
         rest = [one for one in former if (one.question, one.chunk, one.version, one.text_hash) not in same]
-        write_records(file, [*rest, *found])
+        if rest or found:  # an empty file could not be read again
+            write_records(file, [*rest, *found])
 
 
 def _kept(file: Path, problems: Problems) -> list[PooledRelevance]:

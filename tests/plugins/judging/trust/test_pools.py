@@ -134,6 +134,18 @@ def test_judged_once_for_all(runs: list[Path]) -> None:
     assert changed["runs"][1]["by_pool"]["nDCG@10"]["mean"] == 0.0  # y and z have 0
 
 
+def test_a_pool_without_a_judgement_can_be_judged_again(runs: list[Path]) -> None:
+    """A judge that fails on every prompt leaves no file, which couldn't be read: the same command then asks it anew."""
+    folder = runs[0].parent.parent
+    (folder / "grades.py").write_text("def judge(prompt, schema):\n    return {}\n")
+    for _ in range(2):
+        done = inside("judge", "pool", *runs, "-j", "grades:judge", cwd=folder, code=2)
+        assert "every verdict failed" in done.err
+        assert "no judgement is kept\n" in done.out
+    (folder / "grades.py").write_text(JUDGE)
+    assert pooled(runs)["asked"] == 5
+
+
 def test_condensed_lists(runs: list[Path]) -> None:
     """Of each run the first chunk is pooled: b's z isn't judged, and its ranking of q1 is y alone, whose grade is 0."""
     found = pooled(runs, "--k", 1)
@@ -181,7 +193,7 @@ def test_mistakes(runs: list[Path]) -> None:
     assert "no run retrieved a chunk with a text" in refused(bare)
     (folder / "grades.py").write_text("def judge(prompt, schema):\n    return {'chunks': []}\n")
     assert "every verdict failed" in refused(*runs)
-    assert not (runs[0].parent / "pool.grades" / "grades-judge.relevance.jsonl").read_text().strip()
+    assert not (runs[0].parent / "pool.grades" / "grades-judge.relevance.jsonl").exists()
 
 
 def test_in_words(runs: list[Path]) -> None:
