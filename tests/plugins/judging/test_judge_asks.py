@@ -118,8 +118,19 @@ def test_only_what_was_asked_is_asked_again(run: Path, tmp_path: Path) -> None:
         options = ["-j", "anthropic", "-g", "claims", "-g", "graded", "--no-store"]
         inside("grade", run, *options, cwd=tmp_path, env=api.env, code=2)
         before = len(asks(api))
-        inside("judge", "drift", run, cwd=tmp_path, env=api.env, code=0)
+        inside("judge", "drift", run, cwd=tmp_path, env=api.env, code=2)
         assert len(asks(api)) == 2 * before
+
+
+@pytest.mark.parametrize("command", ["consistency", "bias", "drift"])
+def test_a_judge_that_gives_no_verdict_any_more(command: str, run: Path, tmp_path: Path) -> None:
+    """The command says why, as a grading does, and fails: its figures are of nothing."""
+    with served(judging({})) as api:
+        graded(run, api)
+    with served(judging({}, "no")) as api:
+        done = inside("judge", command, run, cwd=tmp_path, env=api.env, code=2)
+    assert "no verdict on q1 by rubric: unreadable" in done.err
+    assert "every verdict failed" in done.err
 
 
 def test_no_key(run: Path, tmp_path: Path) -> None:

@@ -28,13 +28,14 @@ from graphkit.errors import InputError
 from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from graphkit.plugins.judging.grading.grade_run import GradingOptions
     from graphkit.plugins.judging.grading.judge_setup import GradingEstimate, JudgeOptions
     from graphkit.plugins.judging.grading.juries import JuryGraded
     from graphkit.plugins.judging.grading.verdict_job import Graded
     from graphkit.plugins.judging.judge_cost import JudgeCost
+    from graphkit.plugins.judging.verdicts import Verdict
     from graphkit.records.progress import Progress
 
 # Defaults repeat those of the library, because importing it would make help slow; a test compares both.
@@ -206,7 +207,7 @@ def grade(
     cost = judge_cost(graded.verdicts, cost_of_run(run))
     spent = {"cost": cost.as_json(), "saving": dataclasses.asdict(graded.saving)}
     present(lambda: _show(run, graded, cost), graded.as_json() | spent | {"warning": graded.warning})
-    _print_failures(graded)
+    print_failures(graded.verdicts)
     if graded.warning:
         say(f"warning: {graded.warning}")
     if min_kappa is not None:
@@ -280,7 +281,7 @@ def _grade_by_jury(
     cost = judge_cost(verdicts, cost_of_run(about.run))
     present(lambda: _show_jury(about.run, found, cost), found.as_json() | {"cost": cost.as_json()})
     for name, graded in found.members.items():
-        _print_failures(graded, name)
+        print_failures(graded.verdicts, name)
         if graded.warning:
             say(f"warning: {name}: {graded.warning}")
     if min_kappa is not None:
@@ -350,9 +351,11 @@ def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:
     print_line(f"kept in {grades_folder(run)}")
 
 
-def _print_failures(graded: Graded, member: str | None = None) -> None:
+def print_failures(verdicts: Sequence[Verdict], member: str | None = None) -> None:
+    """Print why some verdicts failed: the first of them, and the number of the others."""
+    failed = [one for one in verdicts if one.failure is not None]
     none = "no verdict" if member is None else f"no verdict of {member}"
-    for verdict in graded.failed[:_FAILURES]:
+    for verdict in failed[:_FAILURES]:
         say(f"{none} on {verdict.question} by {verdict.grader}: {verdict.failure}: {verdict.reason}")
-    if len(graded.failed) > _FAILURES:
-        say(f"{none}: ... and {counted(len(graded.failed) - _FAILURES, 'more failure')}")
+    if len(failed) > _FAILURES:
+        say(f"{none}: ... and {counted(len(failed) - _FAILURES, 'more failure')}")

@@ -21,6 +21,7 @@ from graphkit.plugins.judging.commands.grade import (
     ModelOptions,
     estimate_in_words,
     judge_progress,
+    print_failures,
 )
 from graphkit.plugins.judging.commands.pairwise import pairwise
 from graphkit.records.words import counted
@@ -240,8 +241,7 @@ def pool(
         found = judge_pool(given, judge, options, out=out, problems=problems, notify=say)
     print_problems(problems)
     present(lambda: print_pool(found, out), {**found.as_json(), "cost": judge_cost(found.verdicts).as_json()})
-    for verdict in [one for one in found.verdicts if one.failure is not None][:5]:
-        say(f"no verdict on {verdict.question}: {verdict.failure}: {verdict.reason}")
+    print_failures(found.verdicts)
     require_verdicts(found.verdicts, judge.max_cost)
 
 
@@ -387,16 +387,18 @@ class _TrustCheck:
         self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.asking.for_library(), say)
         with shown_progress(f"asking {self.chosen.judge} again") as self.again.progress:
             self.again.progress.repeats = True
-            return event_loop.run(check(self.again))
+            found = event_loop.run(check(self.again))
+        print_failures(self.again.verdicts)
+        return found
 
     def show(self, found: Sequence[Any], print_table: Callable[[Sequence[Any]], None]) -> None:
-        """Print the problems, the warning and the findings; fail if the budget refused verdicts."""
+        """Print the problems, the warning and the findings; fail if the budget refused verdicts, or all failed."""
         print_problems(self.problems)
         about = {"run": self.chosen.run, "judge": self.chosen.judge}
         warning = {"warning": self.about.warning(self.chosen.scores)}
         present(lambda: print_table(found), *(about | one.as_json() | warning for one in found))
         if self.again is not None:
-            self.again.require_paid()
+            self.again.require_verdicts()
 
 
 def _use(again: Rejudging, examples: Path) -> str:
@@ -458,7 +460,7 @@ def calibrate(
     )
     found = compared(sheet.measure, person, before, after, shown, held, seed)
     assert check.again is not None
-    check.again.require_paid()
+    check.again.require_verdicts()
     if not found.helps:
         remedy = (
             "Nothing was written. Grade more answers, or mend the rubric: the disagreements of spot-check show where."

@@ -15,6 +15,7 @@ from graphkit.files.problems import Problems
 from graphkit.plugins.judging.grading.grade_run import GradingOptions
 from graphkit.plugins.judging.grading.judge_setup import JudgeOptions, opened, prices_and_budget
 from graphkit.plugins.judging.grading.verdict_job import RunToGrade
+from graphkit.plugins.judging.judge_cost import require_verdicts
 from graphkit.plugins.judging.judge_versions import JudgeVersion
 from graphkit.plugins.judging.judges.catalogue import GRADERS
 from graphkit.plugins.judging.judges.citations import citation_pattern
@@ -26,6 +27,7 @@ from graphkit.plugins.judging.llm.budget import Budget
 from graphkit.plugins.judging.trust.bias import Swapped, padded
 from graphkit.plugins.judging.trust.rejudge_contract import Variant
 from graphkit.plugins.judging.trust.subjects import Subject
+from graphkit.plugins.judging.verdicts import Verdict
 from graphkit.records.progress import Progress, quiet
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
@@ -55,7 +57,7 @@ class Rejudging:
     budget: Budget | None = None  # what all gradings together may spend; None without a limit
     progress: Progress = quiet
     notify: Callable[[str], None] = lambda _: None  # called with each note about the model
-    unpaid: int = field(default=0, init=False)  # how many verdicts the budget has refused so far
+    verdicts: list[Verdict] = field(default_factory=list, init=False)  # those of all gradings so far
 
     async def __call__(self, questions: Sequence[str] | None, *, variant: Variant) -> Sequence[Score]:
         """Return the scores of these questions, or of all if there is None."""
@@ -67,7 +69,7 @@ class Rejudging:
                 if variant == "swapped":
                     one = replace(one, judge=Swapped(one.judge))
                 graded = await replace(options.job(one, judge.concurrency), progress=self.progress).grade(run)
-            self.unpaid += sum(verdict.failure == "over_budget" for verdict in graded.failed)
+            self.verdicts += graded.verdicts
             found += [score for score in graded.scores if score.measure in self.measures]
         return found
 
@@ -83,13 +85,15 @@ class Rejudging:
         self.gradings = gradings
         return self
 
-    def require_paid(self) -> None:
-        """Raise a GateError if the budget has refused verdicts."""
-        if self.budget is not None and self.unpaid:
+    def require_verdicts(self) -> None:
+        """Raise a GateError if the budget has refused verdicts, or an InputError if every verdict failed."""
+        unpaid = sum(verdict.failure == "over_budget" for verdict in self.verdicts)
+        if self.budget is not None and unpaid:
             raise GateError(
-                f"stopped at --max-cost {self.budget.limit:g}: {counted(self.unpaid, 'verdict')} not asked for",
+                f"stopped at --max-cost {self.budget.limit:g}: {counted(unpaid, 'verdict')} not asked for",
                 remedy="The figures are of the verdicts that were paid for. Give a higher limit for the rest.",
             )
+        require_verdicts(self.verdicts, None)
 
 
 def by_other_prompts(scores: Sequence[Score]) -> list[str]:
