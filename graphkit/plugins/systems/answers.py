@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from graphkit.errors import GraphkitError
 from graphkit.files.jsonl import MAX_LINE
 from graphkit.files.problems import Problems
 from graphkit.files.reading import parse_record
@@ -70,7 +71,9 @@ def failed_answer(run: str, question_id: str, error: BaseException) -> Answer:
     """Return the record of a failed question, with the message and the type of the error."""
     kind = "UnusableAnswer" if isinstance(error, UnusableAnswerError) else type(error).__name__
     try:
-        text = " ".join(str(error).split())
+        # What is wrong and the remedy are two sentences.
+        said = str(error).replace("\n  ", ". ") if isinstance(error, GraphkitError) else str(error)
+        text = " ".join(said.split())
     except Exception:
         text = ""
     text = masked_message(text.encode("utf-8", "replace").decode())

@@ -295,6 +295,8 @@ def test_error_without_text() -> None:
     assert failed_answer("r", "q", SilentError()).error == "SilentError"
     assert len(failed_answer("r", "q", ValueError("x" * 10_000)).error or "") == 2004
     assert failed_answer("r", "q", ValueError("\ud800")).error == "?"
+    refused = InputError("there is no model", where="http://a/v1", remedy="Name one.")
+    assert failed_answer("r", "q", refused).error == "http://a/v1: there is no model. Name one."
 
 
 # Samples and figures ------------------------------------------------------------------------------------------------

@@ -331,7 +331,8 @@ def estimate_in_words(found: GradingEstimate) -> list[str]:
     cost = f"their cost is unknown. {GIVE_A_PRICE}"
     if found.cost is not None:
         price = f"about {found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
-        cost = f"{price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)"
+        whose = "your prices" if found.as_of is None else f"prices of {found.as_of}"
+        cost = f"{price} ({whose}; a verdict that can't be used is asked for once more)"
     return [calls, cost]
 
 

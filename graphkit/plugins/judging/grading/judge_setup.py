@@ -272,6 +272,8 @@ class GradingEstimate:
         Estimated from the length of the prompts.
     cost, most
         The estimated and the maximum cost; None if a price is unknown.
+    as_of
+        The date of the prices; None if they are the user's, without one.
     """
 
     calls: int
@@ -280,7 +282,7 @@ class GradingEstimate:
     cost: float | None
     most: float | None
     currency: str
-    as_of: str
+    as_of: str | None
 
 
 def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstimate:
@@ -296,7 +298,7 @@ def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstim
         cost=_sum(costs),
         most=_sum(most),
         currency=prices.currency,
-        as_of=prices.as_of,
+        as_of=next((prices.date_of(request.model) for request in asked.wanted.values()), prices.as_of),
     )
 
 

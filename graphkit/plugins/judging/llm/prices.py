@@ -46,6 +46,8 @@ class PriceTable:
     as_of: str  # the date of the shipped prices
     currency: str = "USD"
     source: str | None = None
+    own: frozenset[str] = frozenset()  # the models whose prices a user gave
+    own_as_of: str | None = None  # the date of these, if the user's file states it
 
     @classmethod
     def read(cls, override: Path | None = None) -> PriceTable:
@@ -64,7 +66,13 @@ class PriceTable:
         own = _prices(given, override)
         # Two currencies can't be added up, so a user's currency drops the shipped prices.
         shared = table.models if currency == table.currency else {}
-        return cls({**shared, **own}, table.as_of, currency, table.source)
+        dated = str(given["as_of"]) if "as_of" in given else None
+        return cls({**shared, **own}, table.as_of, currency, table.source, frozenset(own), dated)
+
+    def date_of(self, model: str) -> str | None:
+        """Return the date of a model's prices; None if a user gave them without one."""
+        named = model if model in self.models else _DATED.sub("", model)
+        return self.own_as_of if named in self.own else self.as_of
 
     def of(self, model: str) -> Prices | None:
         """Return the prices of a model, by its name with or without the date; None if they are unknown.

@@ -80,6 +80,17 @@ def test_prices_of_ones_own(tmp_path: Path) -> None:
     assert table.of("claude-sonnet-5-5") == TABLE.of("claude-sonnet-5-5")
 
 
+def test_a_price_has_the_date_of_its_file(tmp_path: Path) -> None:
+    """That of the shipped table is no date of a user's price; a dated name is its model's."""
+    file = tmp_path / "prices.toml"
+    priced = "[models.mine]\nprompt = 3\noutput = 6\n[models.claude-opus-5-5]\nprompt = 1\noutput = 2\n"
+    for head, date in (("", None), ("as_of = 2026-11-01\n", "2026-11-01")):
+        file.write_text(head + priced)
+        table = PriceTable.read(file)
+        assert {table.date_of(one) for one in ("mine", "claude-opus-5-5", "claude-opus-5-5-20261001")} == {date}
+        assert table.date_of("claude-sonnet-5-5") == TABLE.as_of
+
+
 def test_prices_in_another_currency(tmp_path: Path) -> None:
     """Euros aren't added to dollars: what the file doesn't name has no price."""
     file = tmp_path / "prices.toml"
