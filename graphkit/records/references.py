@@ -46,6 +46,8 @@ def is_async(call: Callable[..., Any]) -> bool:
 
 
 def _module(name: str, here: bool, form: str) -> Any:
+    if "/" in name or name.startswith("."):
+        raise InputError(f"{name!r} is a path, and no module", remedy=form)
     folder = str(Path.cwd())
     if here and folder not in sys.path:
         sys.path.insert(0, folder)
@@ -69,9 +71,7 @@ def _module(name: str, here: bool, form: str) -> Any:
 
 def _modules_like(name: str) -> str:
     """Return a module with a similar name, or else where modules are searched, as advice."""
-    here = [path.stem for path in Path.cwd().glob("*.py")] + [
-        path.parent.name for path in Path.cwd().glob("*/__init__.py")
-    ]
+    here = [one.stem for one in Path.cwd().glob("*.py")] + [one.parent.name for one in Path.cwd().glob("*/__init__.py")]
     return f"{did_you_mean(name, here)}Modules are searched in the working folder and in Python's own folders."
 
 

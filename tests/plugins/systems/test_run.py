@@ -235,6 +235,10 @@ def test_retries(folder: Path) -> None:
         ("systems:plian", "Did you mean plain?"),
         ("sistems:plain", "Did you mean systems?"),
         ("xq.zw:plain", "there is no module 'xq'\n  Modules are searched in the working folder"),
+        (
+            "one=../systems:plain",
+            "'../systems' is a path, and no module\n  A system is written package.module:callable",
+        ),
         ("systems", "A system is written package.module:callable"),
         ("systems:value", "can't be called: it is of type int"),
         ("systems:Kind", "systems:Kind is a class"),

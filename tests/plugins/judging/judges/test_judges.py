@@ -241,6 +241,8 @@ def test_judges_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "a_judge_of_mine:number": "is of type int",
         "a_judge_of_mine:Kind": "is a class",
         "no_such_module_here:judge": "there is no module",
+        "./a_judge_of_mine.py:judge": "is a path, and no module",
+        "../judges/mine:judge": "is a path, and no module",
     }.items():
         with pytest.raises(InputError, match=message):
             load_judge(text)
