@@ -20,9 +20,9 @@ from graphkit.scoring.results import Evaluation, Row
 
 @read_once()
 def question_verdicts(
-    run_file: Path, dataset: Dataset, plan: EvaluationPlan, key: str, *, intervals: bool = False
+    run_file: Path, dataset: Dataset, plan: EvaluationPlan, key: str, *, intervals: bool = False, rows: bool = False
 ) -> RecordedVerdicts:
-    """Score a run, and return the verdict on each question with the summaries of the run, and intervals on request.
+    """Score a run, and return the verdict on each question with the figures of the run, and what is asked for of them.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def question_verdicts(
     """
     [result] = plan.evaluate([RunSource(run_file, run_file)], dataset.folder).results
     run = RunOnFiles.read(run_file, dataset)
-    return RecordedVerdicts(key, _verdicts(run, result), RecordedSummary.of(result, intervals=intervals))
+    return RecordedVerdicts(key, _verdicts(run, result), RecordedSummary.of(result, intervals=intervals, rows=rows))
 
 
 def _verdicts(run: RunOnFiles, result: Evaluation) -> dict[str, tuple[str, str]]:

@@ -26,7 +26,7 @@ from graphkit.plugins.testing.recorded_answers import Again, SystemUnderTest
 from graphkit.plugins.testing.recorded_grades import AskedJudge, scores_beside
 from graphkit.plugins.testing.thresholds import GivenThresholds, Threshold
 from graphkit.plugins.testing.verdict_record import FAILED, PASSED, SKIPPED, RecordedVerdicts
-from graphkit.records.option_values import measures_of
+from graphkit.records.option_values import FigureName, PercentileName, measures_of
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation
 
@@ -102,6 +102,11 @@ class Suite:
         """The plan of the evaluation, without scores by a judge."""
         return self.given.plan()
 
+    @property
+    def _needs_rows(self) -> bool:
+        """Whether a gate is on a percentile or on a figure of the whole run, which means don't tell."""
+        return any(isinstance(one, PercentileName | FigureName) for one in self.plan.gated.values())
+
     @cached_property
     def thresholds(self) -> list[Threshold]:
         """The thresholds, each a test.
@@ -176,7 +181,8 @@ class Suite:
         self.verdicts = RecordedVerdicts.read(file, key)
         if self.verdicts is None:
             plan = self.given.plan(*scores_beside(run))
-            self.verdicts = question_verdicts(run, self.dataset, plan, key, intervals=self.given.sure)
+            more = {"intervals": self.given.sure, "rows": self._needs_rows}
+            self.verdicts = question_verdicts(run, self.dataset, plan, key, **more)
             self.verdicts.write(file)
         self.note = f"{counted(self.verdicts.summary.questions, 'question')}, {asked} asked now"
 
@@ -186,6 +192,7 @@ class Suite:
         graded = [[path.name, content_digest(path)] for path in beside]
         parts = [__version__, data, content_digest(run), graded, [*map(str, self.plan.measures)], str(run)]
         parts += [["intervals", self.given.failed_as]] if self.given.sure else []
+        parts += ["rows"] if self._needs_rows else []
         return blake2b(json.dumps(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def verdict(self, question: str) -> tuple[str, str]:

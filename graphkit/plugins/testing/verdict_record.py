@@ -7,16 +7,36 @@ from pathlib import Path
 import msgspec
 
 from graphkit.files.atomic import written
+from graphkit.measures.outcome import Decision
 from graphkit.records.unanswered import CountedAs
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.relation_counts import RelationCounts
-from graphkit.scoring.results import Evaluation
+from graphkit.scoring.results import Evaluation, Row
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 
+class RecordedRow(msgspec.Struct, array_like=True):
+    """The values of a question by all measures, as gates on percentiles and on figures of a whole run need them."""
+
+    question: str
+    values: tuple[float | str, ...]
+    failure: str | None
+    strict: tuple[tuple[str, float], ...]
+    grades: tuple[Decision, ...]
+
+    @classmethod
+    def of(cls, row: Row) -> RecordedRow:
+        """Return what gates need of a row."""
+        return cls(row.question, row.values, row.failure, row.strict, row.grades)
+
+    def row(self) -> Row:
+        """Return the row, without what no gate needs."""
+        return Row(self.question, self.values, failure=self.failure, strict=self.strict, grades=self.grades)
+
+
 class RecordedSummary(msgspec.Struct):
-    """The figures of a run without the values of its questions."""
+    """The figures of a run, with the values of its questions only where a gate needs them."""
 
     run: str
     dataset: str
@@ -29,10 +49,11 @@ class RecordedSummary(msgspec.Struct):
     unscored: dict[str, dict[str, int]] = {}
     relations: RelationCounts = RelationCounts()
     intervals: dict[str, tuple[float, float] | None] = {}
+    rows: tuple[RecordedRow, ...] = ()
 
     @classmethod
-    def of(cls, result: Evaluation, *, intervals: bool = False) -> RecordedSummary:
-        """Return the figures of a result, with the ``intervals`` of its means on request."""
+    def of(cls, result: Evaluation, *, intervals: bool = False, rows: bool = False) -> RecordedSummary:
+        """Return the figures of a result, with the ``intervals`` of its means and its ``rows`` on request."""
         return cls(
             result.run,
             result.dataset,
@@ -45,10 +66,15 @@ class RecordedSummary(msgspec.Struct):
             {name: dict(reasons) for name, reasons in result.unscored.items()},
             result.relations,
             {name: result.interval(name) for name in result.measures} if intervals else {},
+            tuple(
+                RecordedRow(one.question, one.values, one.failure, one.strict, one.grades)
+                for one in result.rows
+                if rows
+            ),
         )
 
     def evaluation(self, failed_as: CountedAs) -> Evaluation:
-        """Return the result without rows, whose gates count failures in this way."""
+        """Return the result with the rows that were recorded, whose gates count failures in this way."""
         return Evaluation(
             run=self.run,
             dataset=self.dataset,
@@ -62,6 +88,10 @@ class RecordedSummary(msgspec.Struct):
             relations=self.relations,
             intervals=self.intervals,
             failed_as=failed_as,
+            rows=tuple(
+                Row(one.question, one.values, failure=one.failure, strict=one.strict, grades=one.grades)
+                for one in self.rows
+            ),
         )
 
 

@@ -190,6 +190,25 @@ def test_sure_holds_the_interval(project: Project) -> None:
     assert "--graphkit-sure holds the interval to a bound, and there is none" in done.stdout.str() + done.stderr.str()
 
 
+@pytest.mark.slow("several sessions of pytest")
+def test_gates_on_percentiles_and_figures_of_the_run(project: Project) -> None:
+    """Of 0.1 to 0.4 s, 75% take at most 0.3, the third; of a percent more it is the fourth. Only q4 is declined.
+
+    The second session decides by the record of the first, and both in the words of evaluate.
+    """
+    small = project.folder / "small"
+    questions = [{"id": f"q{number}", "question": "?", "gold_answer": "yes"} for number in (1, 2, 3)]
+    write_lines(small / "questions.jsonl", [*questions, {"id": "q4", "question": "?", "answerable": False}])
+    answers = [{"question_id": f"q{number}", "answer": "yes", "latency_ms": 100 * number} for number in (1, 2, 3)]
+    write_lines(small / "run.jsonl", [*answers, {"question_id": "q4", "abstained": True, "latency_ms": 400}])
+    bounds = ("--graphkit-fail-over", "latency_p75=300ms", "--graphkit-fail-over", "Latency_p76=0.3")
+    words = (*bounds, "--graphkit-fail-under", "AbstentionF1=1", "-k", "threshold")
+    for _ in range(2):
+        result = project("--graphkit", "small", "--graphkit-run", "small/run.jsonl", *words, allow_stale=0)
+        result.assert_outcomes(passed=2, failed=1)
+        result.stdout.fnmatch_lines(["*Latency_p76 of 4 values is 0.4000, over 0.3*"])
+
+
 def test_an_unlogged_walk_is_no_reason_for_a_wrong_answer(project: Project) -> None:
     """The message says that the answer is wrong, and that the record doesn't say where."""
     write_dataset(project.folder / "my-dataset")
