@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
+from graphkit.errors import InputError, did_you_mean
 from graphkit.files.problems import OnError
 from graphkit.measures.base import Measure
 from graphkit.records.option_values import By
@@ -16,6 +17,18 @@ from graphkit.scoring.question_clusters import ClusterBy
 from graphkit.scoring.results import LABELS
 
 Engine = Literal["python", "cypher"]
+
+#: What some options may be, for callers of the library; the command line reads them by the same types.
+_KINDS = {"engine": Engine, "on_error": OnError, "failed_as": CountedAs, "cluster": ClusterBy, "by": By}
+
+
+def check_choices(options: Mapping[str, Any]) -> None:
+    """Raise an InputError if one of some options by name has a value that it can't have, such as ``by="hop"``."""
+    for name, kind in _KINDS.items():
+        value, known = options.get(name), get_args(kind)
+        if value is not None and value not in known:
+            remedy = f"{did_you_mean(str(value), known)}It is one of: {', '.join(known)}."
+            raise InputError(f"{name} can't be {value!r}", remedy=remedy)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +108,9 @@ class EvaluationOptions:
     keep: str | Sequence[str] = ()
     where: str | ChosenQuestions | None = None
     hash_gold: bool = True
+
+    def __post_init__(self) -> None:
+        check_choices({name: getattr(self, name) for name in _KINDS})
 
     @property
     def slices(self) -> By | None:

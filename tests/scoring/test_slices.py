@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
@@ -21,13 +22,14 @@ from graphkit.measures.case import Case
 from graphkit.measures.edges import edge_recall
 from graphkit.plugins.compare.compare_runs import compare_runs
 from graphkit.plugins.compare.log_pairs import compare_files
+from graphkit.plugins.compare.result_pairs import compare_results
 from graphkit.records.option_values import By
 from graphkit.records.words import NO_LABEL
 from graphkit.scoring.results import LABELS
 from graphkit.scoring.slices import Slices
 from tests.helpers import FAST
 from tests.helpers.cli import inside, tiny, write_lines
-from tests.helpers.datasets import generate
+from tests.helpers.datasets import STOREFRONT, generate
 from tests.helpers.properties import examples
 from tests.scoring.test_engines_on_gold import drawn_paths
 
@@ -234,3 +236,32 @@ def test_slices_add_up_to_the_whole(seed: int) -> None:
     """In random worlds, slices that partition the questions add up to the whole, and others to their overlap."""
     with TemporaryDirectory() as name:
         check_sums(Path(name), seed)
+
+
+@pytest.mark.parametrize(
+    ("option", "close"),
+    [
+        ({"by": "hop"}, "Did you mean hops?"),
+        ({"cluster": "repos"}, "Did you mean repo?"),
+        ({"failed_as": "worse"}, "Did you mean worst?"),
+        ({"engine": "cipher"}, "Did you mean cypher?"),
+        ({"on_error": "ignore"}, "It is one of: fail, skip."),
+    ],
+)
+def test_a_choice_that_there_is_not_is_refused(option: dict[str, Any], close: str) -> None:
+    """In Python as at the command line: another slice than the one that was meant is no answer."""
+    run = STOREFRONT / "runs" / "storefront-graph.jsonl"
+    [name], [value] = option, option.values()
+    with pytest.raises(InputError, match=re.escape(f"{name} can't be {value!r}")) as refused:
+        graphkit.evaluate(run, measures=["EdgeRecall"], **option)
+    assert close in str(refused.value)
+
+
+def test_a_comparison_in_python_refuses_it_too() -> None:
+    """By results, as by scores and in the graph."""
+    first, second = (
+        graphkit.evaluate(STOREFRONT / "runs" / f"storefront-{name}.jsonl", measures=["EdgeRecall"])
+        for name in ("bm25", "graph")
+    )
+    with pytest.raises(InputError, match="failed_as can't be 'worse'"):
+        compare_results(first, second, failed_as="worse")  # type: ignore[arg-type]

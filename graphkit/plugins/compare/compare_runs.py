@@ -45,6 +45,7 @@ from graphkit.records.structs import GoldPathStruct, QuestionStruct, StepStruct
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.usage import figures_of, summarised
 from graphkit.records.words import NO_LABEL, counted
+from graphkit.scoring.options import check_choices
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
 from graphkit.scoring.repeated_systems import repeated_in_words
@@ -95,6 +96,7 @@ def _graph_source(
     options: PairingOptions,
 ) -> ComparisonSource:
     """Return two runs in the graph as a comparison sees them; see :func:`compare_runs`."""
+    check_choices(options)
     dataset, sides = _sides(store, first, second)
     every = [run for side in sides for run in side]
     ids = sorted(question_ids(store, dataset))

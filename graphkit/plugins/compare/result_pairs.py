@@ -25,6 +25,7 @@ from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.plugins.compare.run_pairs import PairingOptions, compare
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
+from graphkit.scoring.options import check_choices
 from graphkit.scoring.question_clusters import ClusterBy, QuestionClusters
 from graphkit.scoring.repeated_systems import RepeatedSystem
 from graphkit.scoring.results import LABELS, Evaluation
@@ -93,6 +94,7 @@ def results_source(
     InputError
         The results are of one run.
     """
+    check_choices(options)
     refuse_itself(first.run, second.run)
     chosen = list(measures)
     names = chosen or [name for name in first.measures if name in second.measures]

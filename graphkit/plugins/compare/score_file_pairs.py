@@ -23,6 +23,7 @@ from graphkit.plugins.compare.summaries import read_confirmed, score_scales
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import MISSING, is_failure, is_stale, is_unlogged
 from graphkit.records.words import NO_LABEL
+from graphkit.scoring.options import check_choices
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.reason_counts import count_reasons, listed
 from graphkit.scoring.results import LABELS, NOT_GIVEN
@@ -61,6 +62,7 @@ def _scores_source(
     options: PairingOptions,
 ) -> ComparisonSource:
     """Return the scores of two runs as a comparison sees them; see :func:`compare_scores`."""
+    check_choices(options)
     refuse_itself(first, second)
     by, cluster = options.get("by"), options.get("cluster")
     if by is not None and by not in LABELS:
