@@ -12,7 +12,9 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.plugins.judging.trust.agreement import kappa
+from graphkit.records.bounds import equal
 from graphkit.records.words import counted
+from graphkit.scoring.intervals import around_equal
 
 #: The fewest graded answers, of which half are held out.
 FEWEST = 12
@@ -25,8 +27,9 @@ DRAWS = 2000
 class ExampleCheck:
     """Cohen's kappa of a judge with a person on held-out answers, without and with examples.
 
-    ``low`` and ``high`` bound the difference: the 95% interval of a paired bootstrap over the answers. ``left_out`` is
-    how many more were held out, but lack a grade of the judge, before or after.
+    ``low`` and ``high`` bound the difference: the 95% interval of a paired bootstrap over the answers, or where all
+    draws have the same difference, that of equal differences. ``left_out`` is how many more were held out, but lack a
+    grade of the judge, before or after.
     """
 
     measure: str
@@ -111,4 +114,6 @@ def compared(
     moved.sort()
     low, high = moved[int(0.025 * DRAWS)], moved[int(0.975 * DRAWS) - 1]
     kappas = agreement(before, both), agreement(after, both)
+    if equal(low, high):  # others may be too rare to have been held out
+        low, high = around_equal(kappas[1] - kappas[0], len(both), 2.0)
     return ExampleCheck(measure, len(both), tuple(examples), *kappas, low, high, len(held) - len(both))

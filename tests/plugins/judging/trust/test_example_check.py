@@ -48,16 +48,19 @@ def test_too_few_grades(few: dict[str, str]) -> None:
 def test_the_difference_by_hand() -> None:
     """Everything called right has kappa 0; all as the person has 1. Each draw with both grades has a difference of 1.
 
-    A draw of one grade only has kappa 0 twice; of 12 answers, half of each kind, 1 draw in 2,048 is so.
+    A draw of one grade only has kappa 0 twice; of 12 answers, half of each kind, 1 draw in 2,048 is so. Equal draws
+    don't promise those of other answers: from -2 to 2 are 4, and 1.5 of 12 answers reach 1.5/12 of half of it, 0.25.
+    Where nothing moved, a share p of answers that move is unseen in 12 with 2.5% where (1 - p)^12 = 0.025: 0.2646.
     """
     _, held = halves(labels(COUNT), 4, 7)
     person, lenient = labels(COUNT), dict.fromkeys(labels(COUNT), "fully_correct")
     found = compared("RubricGrade", person, lenient, person, ["q1"], held, 1)
-    assert (found.before, found.after, found.low, found.high, found.helps) == (0.0, 1.0, 1.0, 1.0, True)
+    assert (found.before, found.after, found.low, found.high, found.helps) == (0.0, 1.0, 0.75, 1.25, True)
     same = compared("RubricGrade", person, lenient, lenient, ["q1"], held, 1)
-    assert (same.low, same.high, same.helps) == (0.0, 0.0, False)
+    assert (-same.low, same.high) == (pytest.approx(0.5293, abs=1e-4),) * 2
+    assert not same.helps
     worse = compared("RubricGrade", person, person, lenient, ["q1"], held, 1)
-    assert (worse.high, worse.helps) == (-1.0, False)
+    assert (worse.high, worse.helps) == (-0.75, False)
     with pytest.raises(InputError, match="only 0 of 12 held-out answers"):
         compared("RubricGrade", person, lenient, {}, ["q1"], held, 1)
 
