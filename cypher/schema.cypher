@@ -242,6 +242,8 @@ CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
 //   citations LIST<STRING>: What the answer cites.
 //   evidence_files LIST<STRING>: The files that it names as evidence.
 //   ranking LIST<STRING>: The ids of the retrieved chunks, the first rank first.
+//   ranked LIST<STRING>: The ids that the system ranked by itself as files, modules or symbols, each once.
+//   ranked_repos LIST<STRING>: Their repositories; empty for one without.
 //   ordered BOOLEAN: Whether the order of the traversal counts.
 //   ordered_logged BOOLEAN: Whether the log has an order.
 //   before_sources LIST<STRING>: The sources of the edges that earlier turns of the session walked, each edge once; missing if they are unknown.

@@ -35,7 +35,8 @@ WITH q, p, COLLECT {
   MATCH (a)-[g:RETRIEVED]->(c:Chunk)
   RETURN {part: 'context', path: 0, position: g.rank - 1, node: c.id, repo: coalesce(c.repo, ''), own: c.own_repo,
     relation: ''} AS one
-} AS found
+} + [i IN range(0, size(coalesce(a.ranked, [])) - 1) | {part: 'context', path: 1, position: i, node: a.ranked[i],
+  repo: a.ranked_repos[i], relation: ''}] AS found
 UNWIND found AS one
 WITH q, p, one WHERE CASE WHEN one.relation <> ''
   THEN NOT coalesce(one.relation =~ p.relations, true) OR coalesce(one.relation =~ p.denied_relations, false)

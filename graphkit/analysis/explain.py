@@ -166,7 +166,8 @@ def _crossing(row: Failure) -> str:
         case "call":
             return f"tool call {row['path'] + 1} showed"
         case _:
-            return f"retrieved at rank {row['position'] + 1}:"
+            did = "ranked by itself at place" if row["path"] else "retrieved at rank"
+            return f"{did} {row['position'] + 1}:"
 
 
 def _leak(row: Failure) -> str:

@@ -363,6 +363,8 @@ def answer_row(
         "ordered": case.ordered,
         "ordered_logged": case.ordered,
         "ranking": [chunk.id for chunk in case.chunks],
+        "ranked": case.ranked,
+        "ranked_repos": [places.repo(node) or "" for node in case.ranked],
         **fields_of(answer, FIGURES),
         "queries": None if answer.queries is None else [query.cypher for query in answer.queries],
         **_compared(answer.compared_result),

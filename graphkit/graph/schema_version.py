@@ -11,10 +11,10 @@ from graphkit.errors import DatabaseError
 from graphkit.graph.queries import cypher, schema_statements
 
 #: The version number. Data that another version wrote counts as changed, and is loaded again.
-SCHEMA_VERSION = "23"
+SCHEMA_VERSION = "24"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "952c23feaf167eda83a630193bbd8f8f"
+SCHEMA_DIGEST = "caf6d7f9b2a68617b0582a77ff888512"
 
 #: What to do about a form that only a later graphkit knows.
 UPGRADE = "Install the graphkit-eval that wrote it, or a newer one (pip install -U graphkit-eval)"

@@ -342,6 +342,12 @@ class Case:
         return replace(self.answer, retrieved=[ChunkStruct(name) for name in dict.fromkeys(names)])
 
     @lazy
+    def ranked(self) -> list[str]:
+        """The ids of the rankings that the record states for levels, each once."""
+        rankings = self.answer.rankings if self.answer is not None else {}
+        return [*dict.fromkeys(node for names in rankings.values() for node in names)]
+
+    @lazy
     def duplicates(self) -> list[str]:
         """Ids that the ranking holds more than once."""
         if not self.repeats:

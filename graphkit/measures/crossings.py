@@ -16,7 +16,8 @@ class Crossing(NamedTuple):
 
     ``part`` is ``walk``, ``seed`` (the question was linked to it), ``call`` (a tool call showed it) or ``context``. In
     a walk, ``path`` and ``position`` are the path and its step, of a call its place and that in its result, and of a
-    seed and the context 0 and the place in the ranking; all of them count from 0.
+    seed and the context 0 and the place in the ranking; all of them count from 0. Rankings that a system states by
+    themselves (``rankings``) are path 1 of the context.
     """
 
     part: str
@@ -90,3 +91,6 @@ def _retrieved(case: Case, rights: Rights) -> Iterator[Crossing]:
     for place, chunk in enumerate(case.chunks):
         if not rights.may_read(chunk.id, chunk.repo):
             yield Crossing("context", 0, place, chunk.id)
+    for place, node in enumerate(case.ranked):
+        if not rights.may_read(node):
+            yield Crossing("context", 1, place, node)

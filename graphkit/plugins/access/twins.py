@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -114,7 +115,7 @@ def _shown(answer: Answer) -> dict[str, list[str]]:
         "walk": [f"{one.source} -{one.relation or ''}-> {one.target}" for one in steps],
         "seeds": [one.id for one in answer.seeds or ()],
         "calls": [node for call in answer.tool_calls or () for node in call.seen or ()],
-        "context": [one.id for one in answer.retrieved or ()],
+        "context": [*(one.id for one in answer.retrieved or ()), *chain.from_iterable(answer.rankings.values())],
         "answer": [] if answer.answer is None else [answer.answer],
         "decision": [] if answer.abstained is None else ["declined" if answer.abstained else "answered"],
         "confidence": [] if answer.confidence is None else [str(answer.confidence)],

@@ -87,7 +87,7 @@ class WalkViolation(ViolationMeasure):
 
 
 class ContextViolation(ViolationMeasure):
-    """1 if the principal may not read a retrieved id, else 0.
+    """1 if the principal may not read an id that was retrieved, or ranked as a file, module or symbol; else 0.
 
     The repository that a chunk states allows nothing if its id lies in another one, but it may deny. A
     record that logs no retrieved chunks isn't scored.
@@ -193,6 +193,7 @@ def _ids(case: Case) -> Iterator[str]:
     yield from _gold_ids(case)
     yield from case.reached
     yield from (chunk.id for chunk in case.chunks)
+    yield from case.ranked
     yield from linked(case) or ()
     yield from _seen(case)
 

@@ -71,6 +71,13 @@ def test_context() -> None:
     assert value(ContextViolation, retrieved=["web:a.ts", "hr:p.py"]) == 1.0
     assert value(ContextViolation, retrieved=[]) == 0.0
     assert value(ContextViolation) == "the record has no retrieved chunks (not logged)"
+    # What the system ranked by itself reached it, too; the ranking alone isn't what it retrieved.
+    assert value(ContextViolation, retrieved=[], rankings={"file": ["web:a.ts"]}) == 0.0
+    assert value(ContextViolation, retrieved=[], rankings={"file": ["web:a.ts"], "symbol": ["hr:p.py#f"]}) == 1.0
+    assert value(ContextViolation, rankings={"file": ["hr:p.py"]}) == 1.0
+    assert "no retrieved chunks" in str(value(ContextViolation, rankings={"file": ["web:a.ts"]}))
+    # An answer that names what only a ranking holds.
+    assert value(AnswerViolation, answer="By p.py.", rankings={"file": ["hr:p.py"]}) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -271,14 +278,21 @@ def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Sto
     # Other spellings of web:k/s.py, which is denied, and an id that climbs.
     chunks |= {"e": ("web:./k//s.py", "web"), "f": (r"web:k\s.py", "web"), "g": ("web:x/../k", "web")}
     questions = [{"id": name, "question": f"{name}?", "principal": "p", "paths": [path]} for name in chunks]
-    answers = [
+    # An id within another one, another case, and as repo/path, where everything else may be read.
+    chunks |= {"h": ("api:web:k/s.py", "api"), "i": ("web:K/s.py", "web"), "j": ("api:hr:s.py", "api")}
+    answers: list[Row] = [
         {"run": "r", "question_id": name, "traversal": path, "retrieved": [{"id": one, "repo": repo}]}
         for name, (one, repo) in chunks.items()
     ]
+    # A ranking of its own counts as the context does, each id once, and an allowed one doesn't.
+    answers += [{"run": "r", "question_id": name, "traversal": path, "retrieved": []} for name in ("k", "l")]
+    answers[-2]["rankings"] = {"file": ["web:a.ts", "hr:s.py"], "symbol": ["hr:s.py", "web:k/s.py#f"]}
+    answers[-1]["rankings"] = {"file": ["web:a.ts"]}
+    questions += [{**questions[0], "id": name, "question": f"{name}?"} for name in ("k", "l", "h", "i", "j")]
     write_lines(folder / "questions.jsonl", questions)
     write_lines(folder / "access.jsonl", [rule])
     write_lines(folder / "runs" / "r.jsonl", answers)
-    expected = {name: [0.0, 1.0] for name in "abcefg"} | {"d": [0.0, 0.0]}
+    expected = {name: [0.0, 1.0] for name in "abcefghijk"} | {"d": [0.0, 0.0], "l": [0.0, 0.0]}
     for more in ({}, {"store": empty_store, "engine": "cypher"}):
         found = graphkit.evaluate(folder / "runs" / "r.jsonl", measures=MEASURES[1:3], **more)  # type: ignore[arg-type]
         assert rows(found) == expected
@@ -290,7 +304,19 @@ def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Sto
         ("e", "web:./k//s.py"),
         ("f", r"web:k\s.py"),
         ("g", "web:x/../k"),
+        ("h", "api:web:k/s.py"),
+        ("i", "web:K/s.py"),
+        ("j", "api:hr:s.py"),
+        *(("k", one) for one in ("hr:s.py", "web:k/s.py#f")),
     ]
+    # In the ranking of three ids, the first forbidden one is the second.
+    assert [one["position"] for one in listed if one["question"] == "k"] == [1, 2]
+    assert [dict(one) for one in listed] == [
+        *map(dict, graphkit.file_failures(folder / "runs" / "r.jsonl", "access-violations"))
+    ]
+    assert "ranked by itself at place 2: hr:s.py, which p may not read" in str(
+        graphkit.why(folder / "runs" / "r.jsonl", "k")
+    )
 
 
 @pytest.mark.parametrize("worlds", [40, pytest.param(1000, marks=pytest.mark.slow)])
