@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -34,6 +35,8 @@ _CLIMBS = r"(?:.*[:/\\]\.\.[/\\].*)"
 #: A separator of a denied pattern, and what else may stand for it in an id.
 _SEPARATOR = re.compile(r"([:/])/*")
 _SEPARATORS = {":": r":(?:\.?[/\\])*", "/": r"[/\\](?:\.?[/\\])*"}
+#: What may stand before a denied id within another one, as in ``web:hr:people.py``.
+_AROUND = r".*[:#/\\]"
 
 #: Ids of a principal whose rights are remembered.
 _REMEMBERED = 100_000
@@ -50,10 +53,16 @@ class _Patterns:
             else:
                 for kind, text in one.items():
                     texts[kind].append(text)
+        if denies:
+            texts = {
+                kind: [*dict.fromkeys(form for one in some for form in _forms(one))] for kind, some in texts.items()
+            }
         regexes = {kind: [*map(_regex, some)] for kind, some in texts.items() if some}
         if denies:
-            regexes["id"] = [*regexes.get("id", ()), *(_regex(one, loose=True) for one in texts["id"]), _CLIMBS]
-        self.texts = {kind: f"(?s){'|'.join(some)}" for kind, some in regexes.items()}
+            within = [f"{_AROUND}{_regex(one, any_='[^:]')}:.*" for one in texts["repository"]]
+            regexes["id"] = [*regexes.get("id", ()), *map(_loose, texts["id"]), *within, _CLIMBS]
+        flags = "(?isu)" if denies else "(?s)"
+        self.texts = {kind: f"{flags}{'|'.join(some)}" for kind, some in regexes.items()}
         self._found = {kind: re.compile(text) for kind, text in self.texts.items()}
 
     def has(self, kind: str) -> bool:
@@ -63,10 +72,25 @@ class _Patterns:
         return text is not None and kind in self._found and self._found[kind].fullmatch(text) is not None
 
 
-def _regex(pattern: str, loose: bool = False) -> str:
+def _forms(pattern: str) -> list[str]:
+    """Return a pattern in both normal forms of Unicode, in which an id may be written."""
+    return [pattern, *(unicodedata.normalize(form, pattern) for form in ("NFC", "NFD"))]
+
+
+def _loose(pattern: str) -> str:
+    """Return a denied pattern of ids for other spellings: within another id, and as ``repo/path``."""
+    repository, colon, path = pattern.partition(":")
+    regex = _regex(pattern, loose=True)
+    if not colon or not repository or "*" in repository:
+        return regex
+    as_path = [] if path.startswith("/") else [_regex(f"{repository}/{path}", loose=True)]
+    return "|".join((regex, f"{_AROUND}{regex}", *as_path))
+
+
+def _regex(pattern: str, loose: bool = False, any_: str = ".") -> str:
     """Return a pattern as a regular expression that never looks twice at a part before a star.
 
-    A loose one takes ``./``, ``//`` and backslashes for other spellings of a path.
+    A loose one takes ``./``, ``//`` and backslashes for other spellings of a path; ``any_`` is what a star stands for.
     """
     first, *rest = (re.escape(part).replace(r"\?", ".") for part in re.split(r"\*+", pattern))
     if loose:
@@ -74,16 +98,17 @@ def _regex(pattern: str, loose: bool = False) -> str:
     if not rest:
         return f"(?:{first})"
     *middle, last = rest
-    return f"(?:{first}{''.join(f'(?>.*?{part})' for part in middle)}.*{last})"
+    return f"(?:{first}{''.join(f'(?>{any_}*?{part})' for part in middle)}{any_}*{last})"
 
 
-def pattern_matches(pattern: str, text: str) -> bool:
-    """Return whether a pattern matches the whole of a text.
+def pattern_matches(pattern: str, text: str, denies: bool = False) -> bool:
+    """Return whether a pattern matches the whole of a text; one that denies does so in any case and normal form.
 
     >>> pattern_matches("web:*", "web:login.ts"), pattern_matches("web:?.ts", "web:login.ts")
     (True, False)
     """
-    return re.fullmatch(f"(?s:{_regex(pattern)})", text) is not None
+    some, flags = (_forms(pattern), "isu") if denies else ([pattern], "s")
+    return any(re.fullmatch(f"(?{flags}){_regex(one)}", text) for one in some)
 
 
 class Rights:

@@ -56,6 +56,36 @@ def test_another_spelling_of_a_path_is_denied_too() -> None:
     assert [one for one in allowed if not rights.may_read(one)] == []
 
 
+def test_an_id_within_another_is_denied_too() -> None:
+    """``web:hr:people.py`` lies in ``web``, which precedes its first colon, but names ``hr`` as well."""
+    rule = AccessRule(principal="p", allow=("*",), deny=("hr:*", {"repository": "pay*"}, "api:Gehälter/*", "web:a.ts"))
+    rights = AccessRules({"p": rule}).of("p")
+    denied = ["web:hr:people.py", "web:x/hr:people.py", "web:a.ts#hr:people.py", "web:payroll:s.py", "web:a:web:a.ts"]
+    # Another case, the other normal form of Unicode, and repo/path.
+    denied += [
+        "HR:people.py",
+        "Payroll:s.py",
+        "api:gehälter/s.py",
+        "api:Geha\u0308lter/s.py",
+        "hr/people.py",
+        "web/a.ts",
+    ]
+    # A folder or a file of that name in another repository is none of it.
+    allowed = [
+        "web:hr/people.py",
+        "web:their:people.py",
+        "web:xhr:a",
+        "web:pay/s.py",
+        "web:payroll.py",
+        "web:b/web/a.ts",
+    ]
+    assert [one for one in denied if rights.may_read(one)] == []
+    assert [one for one in allowed if not rights.may_read(one)] == []
+    # What isn't denied is read as it stands: a rule that only allows web allows this file of web.
+    only = AccessRules({"p": AccessRule(principal="p", allow=("web:*",))}).of("p")
+    assert [only.may_read(one) for one in ("web:hr:people.py", "hr:web:a.ts", "Web:a.ts")] == [True, False, False]
+
+
 def test_what_a_record_states_of_a_repository_allows_nothing() -> None:
     """A record that calls a forbidden node one of an allowed repository can't read it; its statement may deny."""
     rule = AccessRule(principal="p", allow=({"repository": "api"}, "web:*"), deny=({"repository": "hr"},))

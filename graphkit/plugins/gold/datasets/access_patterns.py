@@ -16,12 +16,12 @@ def idle_patterns(dataset: Dataset, questions: Sequence[QuestionStruct]) -> list
     Known are those of the knowledge graphs, of gold and of the questions. Without any of a kind, its patterns aren't
     judged.
     """
-    idle: dict[tuple[str, str], list[str]] = {}
+    idle: dict[tuple[str, str, bool], list[str]] = {}
     for principal, rule in dataset.access.rules.items():
         for name, patterns in (("allow", rule.allow), ("deny", rule.deny)):
             for one in patterns:
                 [(kind, text)] = [("id", one)] if isinstance(one, str) else one.items()
-                idle.setdefault((kind, text), []).append(f"{principal} ({name})")
+                idle.setdefault((kind, text, name == "deny"), []).append(f"{principal} ({name})")
     if not idle:
         return []
     places, seen, kinds = dataset.places(), set[tuple[str, str]](), set[str]()
@@ -30,13 +30,13 @@ def idle_patterns(dataset: Dataset, questions: Sequence[QuestionStruct]) -> list
             if named is not None and (kind, named) not in seen:
                 seen.add((kind, named))
                 kinds.add(kind)
-                for pattern in [one for one in idle if one[0] == kind and pattern_matches(one[1], named)]:
+                for pattern in [one for one in idle if one[0] == kind and pattern_matches(one[1], named, one[2])]:
                     del idle[pattern]
         if not idle:
             return []
     return [
         f"access.jsonl: the pattern {text!r} of {', '.join(of)} matches no {kind} that the dataset knows"
-        for (kind, text), of in idle.items()
+        for (kind, text, _), of in idle.items()
         if kind in kinds
     ]
 
