@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import NOT_STATED, Edge, all_typed, contained
-from graphkit.measures.sides import is_bare, sides_of
+from graphkit.measures.sides import ends_of, is_bare, sides_of
 from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Fit, PlacedGold, Version
 from graphkit.records.doubts import BLANK_ANSWER, JUDGED_DECLINED, READ_DECLINED
@@ -478,7 +478,7 @@ class Case:
     def strict(self) -> Case:
         """This case as strict comparison reads it: an edge without a relation matches no gold edge that has one.
 
-        Nor does an edge without a commit match one of a gold path with commits of its own.
+        Nor does an edge that doesn't show its version match one of a gold path with commits of its own.
         """
         answer = self.answer
         for name in ("traversal", "walked_before"):
@@ -488,8 +488,8 @@ class Case:
         if answer is not None and answer.traversal and self.about_sides:
             sides = sides_of(self.question, self.pins, self.sha)
             stated = [
-                replace(step, source_commit=NOT_STATED) if is_bare(step, sides, self.places) else step
-                for step in answer.traversal
+                replace(one, source_commit=NOT_STATED) if is_bare(ends_of(one, self.places, self.sha), sides) else one
+                for one in answer.traversal
             ]
             answer = replace(answer, traversal=stated)
         return Case(self.question, answer, self.commits, self._unordered)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from graphkit.measures.case import Case
 from graphkit.measures.lazy import lazy
 from graphkit.measures.matching import NOT_STATED, Edge
-from graphkit.measures.sides import S, Side, SidedPlaces, is_bare, picked_side, sides_of
+from graphkit.measures.sides import Ends, S, Side, SidedPlaces, ends_of, is_bare, picked_side, sides_of
 from graphkit.records.commits import Fit, Version
 from graphkit.records.ids import Places
 from graphkit.records.structs import AnswerStruct, QuestionStruct, TraversalStepStruct
@@ -56,7 +56,7 @@ class SidedCase(Case):
     of_walk
         For each path as it is compared the place of the retrieved path among those of the origin.
     bare
-        How many distinct edges name no commit although a side pins the repository of an end.
+        How many distinct edges don't show which version was read.
     """
 
     def __init__(self, case: Case) -> None:
@@ -126,20 +126,16 @@ class SidedCase(Case):
 
     def fitting(self, step: TraversalStepStruct) -> list[Side]:
         """Return the sides that a traversed edge fits; without a commit it fits any, but none in strict comparison."""
-        if step.source_commit == NOT_STATED:
+        if NOT_STATED in (step.source_commit, step.target_commit):  # an edge may have been turned round
             return []
         return [side for side in self.sides if all(side.fits(*at) for at in self._ends(step))]
 
-    def _ends(self, step: TraversalStepStruct) -> list[tuple[str | None, str | None]]:
-        case, found = self.origin, []
-        for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
-            repo = case.places.repo(node)
-            found.append((repo, case.sha(repo, name) if name else None))
-        return found
+    def _ends(self, step: TraversalStepStruct) -> Ends:
+        return ends_of(step, self.origin.places, self.origin.sha)
 
     def is_bare(self, step: TraversalStepStruct) -> bool:
-        """Return whether an edge names no commit, although a side pins the repository of an end."""
-        return is_bare(step, self.sides, self.origin.places)
+        """Return whether an edge doesn't show which version was read."""
+        return is_bare(self._ends(step), self.sides)
 
     @lazy
     def mixed(self) -> Sequence[TraversalStepStruct]:
@@ -150,7 +146,7 @@ class SidedCase(Case):
 
     def is_mixed(self, step: TraversalStepStruct) -> bool:
         """Return whether each end of a traversed edge fits a side, but no side fits both."""
-        if self.fitting(step) or step.source_commit == NOT_STATED:
+        if self.fitting(step) or NOT_STATED in (step.source_commit, step.target_commit):
             return False
         return all(any(side.fits(*at) for side in self.sides) for at in self._ends(step))
 

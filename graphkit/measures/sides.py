@@ -54,12 +54,29 @@ class Side:
         return f"{node}@{self.label}"
 
 
-def is_bare(step: TraversalStepStruct, sides: Iterable[Side], places: Places) -> bool:
-    """Return whether an edge names no commit, although a side pins the repository of an end."""
-    if (step.source_commit or step.target_commit or NOT_STATED) != NOT_STATED:
-        return False
-    repos = {places.repo(step.source), places.repo(step.target)}
-    return any(not repos.isdisjoint(side.commits) for side in sides)
+#: The repository and the commit of each end of an edge; None for one that isn't stated.
+Ends = list[tuple[str | None, str | None]]
+
+
+def ends_of(step: TraversalStepStruct, places: Places, sha: Callable[[str | None, str], str]) -> Ends:
+    """Return where the ends of a traversed edge lie, and at which commits; ``sha`` returns what a name means there."""
+    found: Ends = []
+    for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
+        repo = places.repo(node)
+        found.append((repo, sha(repo, name) if name and name != NOT_STATED else None))
+    return found
+
+
+def is_bare(ends: Ends, sides: Iterable[Side]) -> bool:
+    """Return whether an edge doesn't show which version was read.
+
+    It names the commit of no end whose repository a side pins, or the sides that it fits differ at an unnamed end.
+    """
+    pinned = [(repo, sha) for repo, sha in ends if any(repo in side.commits for side in sides)]
+    if not any(sha for _, sha in pinned):
+        return bool(pinned)
+    fitting = [side for side in sides if all(side.fits(*end) for end in ends)]
+    return any(not sha and len({side.commits.get(repo or "") for side in fitting}) > 1 for repo, sha in pinned)
 
 
 def picked_side(side: Side, own: list[Side], fitting: list[Side]) -> Side | None:

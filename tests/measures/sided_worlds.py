@@ -85,6 +85,23 @@ def fits(step: dict[str, Any], side: Side) -> bool:
     return True
 
 
+def without_version(question: dict[str, Any], record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the traversed edges that don't show which version was read.
+
+    Some end is of a repository with a version; and no such end names one, or an end that names none has several
+    versions among the sides that the edge fits.
+    """
+    found = []
+    for step in record["traversal"]:
+        sides = [dict(side_of(question, path)) for path in question["paths"]]
+        ends = {end: step[end][0] for end in ("source", "target") if any(step[end][0] in side for side in sides)}
+        fitting = [side for side in sides if fits(step, tuple(side.items()))]
+        open_ = [repo for end, repo in ends.items() if f"{end}_commit" not in step]
+        if ends and (len(open_) == len(ends) or any(len({one.get(repo) for one in fitting}) > 1 for repo in open_)):
+            found.append(step)
+    return found
+
+
 def edge_of(step: dict[str, Any]) -> Step:
     """Return an edge without its commits."""
     return step["source"], step.get("relation"), step["target"]

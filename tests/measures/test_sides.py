@@ -49,7 +49,13 @@ def test_a_thousand_worlds() -> None:
         counted["off"] += off
         counted["pairs"] += worlds.shared_pairs(question, record) > 0
         counted["mixed"] += bool(sided(case).mixed)
-        counted["bare"] += bool(sided(case).bare)
+        without = worlds.without_version(question, record)
+        assert sided(case).bare == len({worlds.edge_of(step) for step in without}), seed
+        # Nor does an edge without a relation match one that has one.
+        kept = {"traversal": [{"relation": "?", **step} for step in record["traversal"] if step not in without]}
+        if (found := worlds.recall(question, kept)) is not None:
+            assert value("EdgeRecall", case.strict) == found[0] / found[1], seed
+        counted["bare"] += bool(without)
     # The worlds reach what they are made for.
     assert min(counted.values()) > 30, counted
 
@@ -118,9 +124,15 @@ def test_at_a_gate_an_edge_without_a_commit_matches_nothing() -> None:
     """Strict comparison takes an edge without a commit for one that isn't logged."""
     case = two_versions(LOGIN)
     assert (sided(case).bare, value("EdgeRecall", case.strict)) == (1, 0)
-    # The commit of one end suffices.
+    # The commit of one end suffices if it tells the versions apart: both have the web at w1, and db has no version.
+    case = two_versions(LOGIN | {"target_commit": "v1.0.0"})
+    assert (sided(case).bare, value("EdgeRecall", case.strict)) == (0, 1 / 3)
     case = two_versions(LOGIN | {"source_commit": "w1"})
-    assert (sided(case).bare, value("EdgeRecall", case.strict)) == (0, 2 / 3)
+    assert (sided(case).bare, value("EdgeRecall", case), value("EdgeRecall", case.strict)) == (1, 2 / 3, 0)
+    case = two_versions({"source": "api:auth", "relation": "READS", "target": "db:s", "target_commit": "x"})
+    assert sided(case).bare == 1
+    # Of an edge outside gold without a version, nothing is asked.
+    assert sided(two_versions({"source": "db:s", "relation": "READS", "target": "db:t"})).bare == 0
 
 
 def test_an_edge_of_two_versions_is_mixed() -> None:
