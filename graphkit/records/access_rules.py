@@ -31,12 +31,14 @@ _GOLD = (
 _NO_GOLD = {name: getattr(QuestionStruct("-", "-"), name) for name in _GOLD}
 
 #: An id that climbs out of a folder names what no pattern can tell.
-_CLIMBS = r"(?:.*[:/\\]\.\.[/\\].*)"
+_CLIMBS = r"(?:.*[:/\\]\.\.(?:[/\\].*)?)"
 #: A separator of a denied pattern, and what else may stand for it in an id.
 _SEPARATOR = re.compile(r"([:/])/*")
 _SEPARATORS = {":": r":(?:\.?[/\\])*", "/": r"[/\\](?:\.?[/\\])*"}
 #: What may stand before a denied id within another one, as in ``web:hr:people.py``.
 _AROUND = r".*[:#/\\]"
+#: What may stand behind a denied id: a symbol of a file, a member of a symbol, a commit or lines.
+_BEHIND = r"(?:[#@:].*)?", r"(?:[.@:(#].*)?"
 
 #: Ids of a principal whose rights are remembered.
 _REMEMBERED = 100_000
@@ -78,13 +80,13 @@ def _forms(pattern: str) -> list[str]:
 
 
 def _loose(pattern: str) -> str:
-    """Return a denied pattern of ids for other spellings: within another id, and as ``repo/path``."""
+    """Return a denied pattern of ids for other spellings: within another id, as ``repo/path``, and with more behind."""
     repository, colon, path = pattern.partition(":")
-    regex = _regex(pattern, loose=True)
     if not colon or not repository or "*" in repository:
-        return regex
-    as_path = [] if path.startswith("/") else [_regex(f"{repository}/{path}", loose=True)]
-    return "|".join((regex, f"{_AROUND}{regex}", *as_path))
+        return _regex(pattern, loose=True)
+    found = [_regex(pattern, loose=True), f"{_AROUND}{_regex(pattern, loose=True)}"]
+    found += [] if path.startswith("/") else [_regex(f"{repository}/{path}", loose=True)]
+    return "|".join(one if path.endswith("*") else one + _BEHIND["#" in path] for one in found)
 
 
 def _regex(pattern: str, loose: bool = False, any_: str = ".") -> str:

@@ -86,6 +86,19 @@ def test_an_id_within_another_is_denied_too() -> None:
     assert [only.may_read(one) for one in ("web:hr:people.py", "hr:web:a.ts", "Web:a.ts")] == [True, False, False]
 
 
+def test_what_lies_in_a_denied_node_is_denied_too() -> None:
+    """A denied file denies its symbols, a symbol its members, and both at any commit or line; a prefix of a name isn't
+    denied, nor is the file of a denied symbol. An id that ends above its folder climbs.
+    """
+    rule = AccessRule(principal="p", allow=("*",), deny=("web:a.ts", "web:b.ts#User", "auth"))
+    rights = AccessRules({"p": rule}).of("p")
+    denied = ["web:a.ts", "web:a.ts#f", "web:a.ts@v1.0.0", "web:a.ts:12-14", "web:b.ts#User.name", "web:b.ts#User@v1"]
+    denied += ["web:b.ts#User()", "web:x/..", "web:..", "auth"]
+    allowed = ["web:a.tsx", "web:a.ts.map", "web:b.ts", "web:b.ts#UserList", "web:x/..y", "auth:login", "auth#f"]
+    assert [one for one in denied if rights.may_read(one)] == []
+    assert [one for one in allowed if not rights.may_read(one)] == []
+
+
 def test_what_a_record_states_of_a_repository_allows_nothing() -> None:
     """A record that calls a forbidden node one of an allowed repository can't read it; its statement may deny."""
     rule = AccessRule(principal="p", allow=({"repository": "api"}, "web:*"), deny=({"repository": "hr"},))
