@@ -31,7 +31,7 @@ _UNSPACED = (
     *((0xAC00, 0xD7A3), (0x20000, 0x3FFFF)),
 )
 #: A letter or digit of a script that separates words.
-_LETTER = rf"[^\W{''.join(f'{chr(first)}-{chr(last)}' for first, last in _UNSPACED)}]"
+LETTER = rf"[^\W{''.join(f'{chr(first)}-{chr(last)}' for first, last in _UNSPACED)}]"
 #: A decimal point, which is part of its number.
 _POINT = "\ue000"
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -162,7 +162,7 @@ def contained(span: str, text: str) -> bool:
     wanted = normalised(span)
     if wanted in ("yes", "no"):
         return decision(text) == wanted
-    before = f"(?<!{_LETTER})" if re.match(_LETTER, wanted) else ""
-    behind = f"(?!{_LETTER})" if re.search(f"{_LETTER}$", wanted) else ""
+    before = f"(?<!{LETTER})" if re.match(LETTER, wanted) else ""
+    behind = f"(?!{LETTER})" if re.search(f"{LETTER}$", wanted) else ""
     whole = normalised(text)
     return wanted in whole and re.search(f"{before}{re.escape(wanted)}{behind}", whole) is not None

@@ -91,12 +91,23 @@ def test_context() -> None:
         ("By load_salaries_of.", 0.0),
         # An id or a path in another case, or with marks of Markdown in it; a plain word must be written as it is.
         *(("By HR:P.py.", 1.0), ("By _p.py_.", 1.0), ("By **hr:p**.py.", 1.0), ("By LOAD_SALARIES.", 0.0)),
-        # Not in the record, but of a repository that is.
-        ("In hr:salaries.sql.", 1.0),
+        # As repo/path, at a line or a commit, in full width, and beside letters of a script without spaces.
+        *(("In https://git/hr/p.py", 1.0), ("In hr:p.py:12.", 1.0), ("ｈｒ：p.py", 1.0), ("それはhr:p.pyです。", 1.0)),
+        # Not in the record, but of a repository that is; also in quotes, tables and marks.
+        *((f"In {mark}hr:salaries.sql{mark}.", 1.0) for mark in ("", "**", "_", "|", "“", "は", "\u200b")),
+        *(
+            ("In HR:salaries.sql.", 1.0),
+            ("file=hr:salaries.sql", 1.0),
+            ("my-hr:x, xhr:x, hr. x at 12:30; hr: see", 0.0),
+        ),
+        # What may be read, written in the same ways.
+        *(("api:b.py@v1, api:__init__.py, “web:a.ts:12”", 0.0), ("それはweb:a.tsとapi:b.pyです。", 0.0)),
         ("Time: 12:30, see note:x", 0.0),
         # Twelve words, of which eight in a row are the forbidden text's; then seven.
         ("I read that every salary is kept in a table that is secret.", 1.0),
         ("It says that a salary is kept in a table that.", 0.0),
+        # Marks, tags and invisible characters hide no quotation.
+        ("Every <b>salary</b> is __kept__ in&nbsp;a ta\u200bble that only", 1.0),
         # The question's own ids and allowed texts may be repeated.
         ("The api serves each profile to every page that asks for it politely.", 0.0),
     ],
@@ -520,3 +531,23 @@ def test_the_table_of_the_team(limits_data: Path, empty_store: Store) -> None:
         for more in ({}, {"store": empty_store, "engine": "cypher"}):
             found = rows(graphkit.evaluate(file, measures=MEASURES, **more))  # type: ignore[arg-type]
             assert {name: found[name] for name in wanted} == wanted
+
+
+def test_the_file_of_a_forbidden_symbol_is_named() -> None:
+    """Where only a symbol of a file was retrieved, its path names it, unless the principal may read the file itself."""
+    retrieved = ["hr:people.py#load_salaries", "api:secrets/key#token_of_all"]
+    for answer, expected in (
+        ("By people.py.", 1.0),
+        ("By hr/people.py.", 1.0),
+        ("By secrets/key.", 1.0),
+        ("By key.", 0.0),
+    ):
+        assert value(AnswerViolation, answer=answer, retrieved=retrieved) == expected, answer
+    # Of a file that may be read only one symbol is denied: naming the file isn't naming that.
+    exact = AccessRules({"p": AccessRule(principal="p", allow=("api:b.py", "api:c.py"), deny=("api:b.py#secret_key",))})
+    question = Question.model_validate({"id": "q", "question": "How?", "principal": "p", "paths": []})
+    said = {"api:b.py@v1.0.0 and api:c.py:12.": 0.0, "In secret_key.": 1.0, "In api:d.py.": 1.0}
+    for answer, expected in said.items():
+        record = {"run": "r", "question_id": "q", "answer": answer, "retrieved": ["api:b.py#secret_key"]}
+        case = Case(question, Answer.model_validate(record), CommitGraph(access=exact))
+        assert AnswerViolation().score(case) == expected, answer
