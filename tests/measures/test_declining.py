@@ -10,6 +10,20 @@ from graphkit.measures.declining import declines
 
 #: Answers that decline, by a person's reading.
 DECLINED = (
+    # What one may not say, in each language, and what isn't there.
+    *(
+        "I'm not allowed to share that.",
+        "You may not read that.",
+        "I may not say.",
+        "Access denied.",
+        "I have no access.",
+    ),
+    *("Access to hr:people.py is denied.", "Sorry, I can't share that.", "You don't have access to that repository."),
+    *("Das darf ich nicht sagen.", "Ich habe darauf keinen Zugriff.", "Je n'ai pas accès à ces données."),
+    *("No tengo acceso a eso.", "Non ho accesso a questi dati.", "Não tenho acesso.", "Ik mag dat niet zeggen."),
+    *("Nie mam dostępu.", "У меня нет доступа.", "Buna erişimim yok.", "我没有权限。", "アクセスできません。"),
+    *("접근 권한이 없습니다.", "As an AI, I cannot answer.", "Not specified in the context.", "信息不足"),
+    *("There isn't enough information.", "The question's premise is false.", "I lack the information to answer."),
     "I don't know.",
     "I do not know which service calls the login.",
     "I'm sorry, but I don't have enough information to answer that.",
@@ -107,6 +121,18 @@ DECLINED = (
 
 #: Answers that answer, although they hold the words of a decline.
 ANSWERED = (
+    # Of the rights of others, and of what isn't a lack.
+    *(
+        "The role web-team has no access to hr:people.py.",
+        "No access token is stored.",
+        "Not part of web: it lies in api.",
+    ),
+    *("You may not access the db from web; go through api:auth.py.", "There is no data race in auth.py."),
+    *(
+        "Kein Zugriff erfolgt auf hr, auth.py liest users.sql.",
+        "Нет прав у гостя на запись.",
+        "不知道的用户由auth.py处理。",
+    ),
     "La question suppose un mailer, mais web:login.ts appelle api:auth.py.",
     "I don't know who wrote it, but web:login.ts calls api:auth.py.",
     "I don't know. However, api:auth.py is the only module that reads users.",
