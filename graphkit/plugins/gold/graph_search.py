@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import QuestionStruct
 
 
@@ -28,10 +29,38 @@ class LoadedGraph:
         The kind of each node, empty if none is stated.
     edges
         The relations from each node to each of its neighbours.
+    spans
+        Since and until which commits an edge exists, of those that only some versions have.
     """
 
     nodes: dict[str, str] = field(default_factory=dict)
     edges: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    spans: dict[tuple[str, str, str], list[tuple[str | None, str | None]]] = field(default_factory=dict)
+
+    def at(self, pins: Mapping[str, str], commits: CommitGraph, surely: bool) -> LoadedGraph:
+        """Return the graph without edges that don't exist at some commits, by repository.
+
+        Of an edge of which the known parents don't tell, ``surely`` leaves it out. Without a commit of the repository
+        in which its source lies, an edge exists.
+        """
+        out = set()
+        for (source, relation, target), spans in self.spans.items():
+            repo = commits.places.repo(source) or ""
+            if (sha := pins.get(repo)) is not None:
+                found = {commits.within(repo, sha, *span) for span in spans}
+                if True not in found and (surely or None not in found):
+                    out.add((source, relation, target))
+        if not out:
+            return self
+        edges = {
+            source: {
+                target: kept
+                for target, relations in targets.items()
+                if (kept := {one for one in relations if (source, one, target) not in out})
+            }
+            for source, targets in self.edges.items()
+        }
+        return LoadedGraph(self.nodes, edges)
 
     @property
     def size(self) -> int:
@@ -83,10 +112,16 @@ def load_graphs(dataset: Dataset, problems: Problems) -> dict[str, LoadedGraph]:
         graph = found[name] = LoadedGraph()
         if artifacts is not None:
             graph.nodes = {one.id: one.kind or "" for one in dataset.artifacts(artifacts, problems)}
+        always = set()
         for edge in dataset.edges(edges, problems):
+            if edge.since is not None or edge.until is not None:
+                graph.spans.setdefault((edge.source, edge.relation, edge.target), []).append((edge.since, edge.until))
+            else:
+                always.add((edge.source, edge.relation, edge.target))
             graph.edges.setdefault(edge.source, {}).setdefault(edge.target, set()).add(edge.relation)
             for node in (edge.source, edge.target):
                 graph.nodes.setdefault(node, "")
+        graph.spans = {edge: spans for edge, spans in graph.spans.items() if edge not in always}
     return found
 
 

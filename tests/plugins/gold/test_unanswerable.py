@@ -154,6 +154,45 @@ def test_check_verifies_by_the_graph(tmp_path: Path) -> None:
     assert said[1] == "absent edges of 5 questions aren't verified: the dataset has no knowledge graph with edges"
 
 
+def test_an_edge_of_another_version_is_absent(tmp_path: Path) -> None:
+    """x:a reads x:b until v1 and x:c since v2, and x:d until v3, whose order isn't known.
+
+    At v2 the edge to x:b is absent, and no path leads there; at v1 it is there, and so it is without a commit. At v2
+    the graph can't tell of x:d. An edge that one line dates and another doesn't always exists.
+    """
+    folder = tmp_path / "sets"
+    commits = [{"repo": "x", "sha": str(number) * 40, "tags": [f"v{number}"]} for number in (1, 2, 3)]
+    commits[1]["parents"] = ["1" * 40]
+    spans: list[tuple[str, dict[str, str]]]
+    spans = [("b", {"until": "v1"}), ("c", {"since": "v2"}), ("d", {"until": "v3"}), ("e", {"until": "v1"}), ("e", {})]
+    edges = [{"source": "x:a", "relation": "R", "target": f"x:{end}", **span} for end, span in spans]
+    asked = {
+        "at-2": ("b", "v2"),
+        "at-1": ("b", "v1"),
+        "any": ("b", None),
+        "unknown": ("d", "v2"),
+        "always": ("e", "v2"),
+    }
+    questions = [
+        {
+            "id": name,
+            "question": f"{name}?",
+            "answerable": False,
+            "why_not": "no path",
+            "absent": [["x:a", "R", f"x:{end}"]],
+        }
+        | ({"commits": {"x": at}} if at else {})
+        for name, (end, at) in asked.items()
+    ]
+    for name, rows in (("questions", questions), ("edges", edges), ("commits", commits)):
+        write_jsonl(folder / f"{name}.jsonl", rows)
+    found = [one for one in check_dataset(folder).findings if one.kind == "absence"]
+    assert [(one.level, one.question) for one in found] == [
+        *(("invalid", "at-1"), ("invalid", "any"), ("note", "unknown"), ("invalid", "always"))
+    ]
+    assert found[2].what.endswith("if it exists at its commits, which the known parents don't tell")
+
+
 def test_gold_of_others_is_a_witness(tmp_path: Path) -> None:
     """Gold that holds an absent edge contradicts it, even without a graph; a trace and another version only say so."""
     absent: dict[str, Any] = {"answerable": False, "why_not": "false premise"}

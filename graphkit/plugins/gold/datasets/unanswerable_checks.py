@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.plugins.gold.graph_search import graphs_of, load_graphs, path_text
+from graphkit.plugins.gold.graph_search import LoadedGraph, graphs_of, load_graphs, path_text
 from graphkit.records.access_rules import NOT_ALLOWED
-from graphkit.records.structs import QuestionStruct
+from graphkit.records.structs import QuestionStruct, StepStruct
 from graphkit.records.words import counted
 
 #: The reasons that a path between the ends of an absent edge contradicts.
@@ -43,17 +43,30 @@ def absence_checks(dataset: Dataset, questions: Sequence[QuestionStruct], proble
         what = f"absent edges of {counted(len(listing), 'question')} aren't verified"
         yield False, f"{what}: the dataset has no knowledge graph with edges", None
         return
+    commits = dataset.commit_graph(problems)
     for question in listing:
-        for step in question.absent:
-            edge = f"{step.source} -{step.relation or ''}-> {step.target}"
-            for graph in graphs_of(question, graphs):
-                if unknown := [node for node in (step.source, step.target) if node not in graph.nodes]:
-                    yield False, f"{edge}: absent, since the knowledge graph doesn't know {unknown[0]}", question.id
-                elif graph.holds(step.source, step.relation, step.target):
-                    yield True, f"{edge}: it is listed as absent, and the knowledge graph holds it", question.id
-                elif (path := graph.path(step.source, step.target)) is not None:
-                    what = f"{edge}: it is absent, but another path joins its ends: {path_text(path)}"
-                    yield question.why_not in CONTRADICTED, what, question.id
+        pins = commits.pins(question)
+        for graph in graphs_of(question, graphs):
+            sure, perhaps = graph.at(pins, commits, surely=True), graph.at(pins, commits, surely=False)
+            for step in question.absent:
+                found = _contradiction(question, step, sure)
+                if found is None and (found := _contradiction(question, step, perhaps)) is not None:
+                    found = False, f"{found[1]}, if it exists at its commits, which the known parents don't tell"
+                if found is not None:
+                    yield *found, question.id
+
+
+def _contradiction(question: QuestionStruct, step: StepStruct, graph: LoadedGraph) -> tuple[bool, str] | None:
+    """Return what a graph says against an absent edge, or why it knows nothing; and whether that makes it invalid."""
+    edge = f"{step.source} -{step.relation or ''}-> {step.target}"
+    if unknown := [node for node in (step.source, step.target) if node not in graph.nodes]:
+        return False, f"{edge}: absent, since the knowledge graph doesn't know {unknown[0]}"
+    if graph.holds(step.source, step.relation, step.target):
+        return True, f"{edge}: it is listed as absent, and the knowledge graph holds it"
+    if (path := graph.path(step.source, step.target)) is not None:
+        what = f"{edge}: it is absent, but another path joins its ends: {path_text(path)}"
+        return question.why_not in CONTRADICTED, what
+    return None
 
 
 def _witnessed(listing: Sequence[QuestionStruct], questions: Sequence[QuestionStruct]) -> Iterator[Verified]:
