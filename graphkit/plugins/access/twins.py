@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,14 +25,20 @@ from graphkit.plugins.systems.session import Session
 from graphkit.records.access_rules import Rights
 from graphkit.records.models import Answer, Question
 from graphkit.records.repetition_names import repetitions_by_name
-from graphkit.records.words import counted
+from graphkit.records.words import counted, shortened
 from graphkit.shards import event_loop
 
 #: How often a system that isn't repeated is asked over each graph: what differs over the same one is chance.
 ASKED = 2
 
 #: What an answer shows, in the order in which a difference is looked for.
-PARTS = ("walk", "seeds", "calls", "context", "answer", "decision", "confidence")
+PARTS = (
+    *("walk", "seeds", "calls", "context", "answer", "citations", "decision", "confidence"),
+    *("results", "texts", "queries", "scores"),
+)
+
+#: The characters of a text that are shown around a difference.
+SHOWN = 200
 
 #: The parts that are one value each.
 _SINGLE = ("answer", "decision", "confidence")
@@ -48,7 +54,7 @@ class Twin:
     ----------
     outcome
         ``influence`` if a part of the answers is the same over each graph, but not over both; else ``chance`` if
-        answers over the same graph differ; ``nothing`` if all of them failed or show nothing.
+        answers over the same graph differ; ``nothing`` if all of them failed, show nothing, or show only what varies.
     difference
         The first difference in words, or why nothing can be compared; None if the answers are the same.
     """
@@ -95,12 +101,15 @@ def compared(whole: Sequence[Answer], part: Sequence[Answer]) -> tuple[Outcome, 
     sides = [[*map(_shown, side)] for side in (whole, part)]
     if all(one.error is not None for one in (*whole, *part)):
         return "nothing", f"every answer over both graphs failed ({whole[0].error_type or 'an error'})"
-    if not any(one for side in sides for shown in side for one in shown.values()):
+    shown_at_all = [name for name in PARTS if any(one[name] for side in sides for one in side)]
+    if not shown_at_all:
         return "nothing", "no answer over either graph shows anything"
     steady = [name for name in PARTS if all(one[name] == side[0][name] for side in sides for one in side)]
     difference = next(_differences(sides[0][0], sides[1][0], steady), None)
     if difference is not None:
         return "influence", difference
+    if not any(name in steady for name in shown_at_all):
+        return "nothing", "all that it shows varies over the same graph, so that chance hides what else differs"
     if len(steady) < len(PARTS):
         return "chance", "it answers the same question over the same graph in several ways"
     return "same", None
@@ -111,15 +120,36 @@ def _shown(answer: Answer) -> dict[str, list[str]]:
     if answer.error is not None:
         return {**{name: [] for name in PARTS}, "answer": [f"failed ({answer.error_type or 'an error'})"]}
     steps = sorted(answer.traversal or (), key=lambda one: (one.path, one.position or 0))
+    calls, chunks, seeds = answer.tool_calls or (), answer.retrieved or (), answer.seeds or ()
     return {
         "walk": [f"{one.source} -{one.relation or ''}-> {one.target}" for one in steps],
-        "seeds": [one.id for one in answer.seeds or ()],
-        "calls": [node for call in answer.tool_calls or () for node in call.seen or ()],
-        "context": [*(one.id for one in answer.retrieved or ()), *chain.from_iterable(answer.rankings.values())],
-        "answer": [] if answer.answer is None else [answer.answer],
+        "seeds": [one.id for one in seeds],
+        "calls": [node for call in calls for node in call.seen or ()],
+        "context": [*(one.id for one in chunks), *chain.from_iterable(answer.rankings.values())],
+        "answer": [answer.answer] if answer.answer and answer.answer.strip() else [],
+        "citations": [*answer.citations, *(answer.evidence_files or ())],
         "decision": [] if answer.abstained is None else ["declined" if answer.abstained else "answered"],
         "confidence": [] if answer.confidence is None else [str(answer.confidence)],
+        "results": [f"{call.name} {_json(call.arguments)}: {call.result or ''}" for call in calls],
+        "texts": [one.text for one in chunks if one.text],
+        "queries": [f"{one.cypher} {_json(one.parameters)}: {_json(one.rows)}" for one in answer.queries or ()],
+        "scores": [
+            *(f"{one.id} {one.score}" for one in chunks if one.score is not None),
+            *(f"{one.id} {one.score}" for one in seeds if one.score is not None),
+        ],
     }
+
+
+def _apart(one: str, two: str) -> tuple[str, str]:
+    """Return two texts cut around their first difference, if they are long."""
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+    first = max(0, same - SHOWN // 2) if max(len(one), len(two)) > SHOWN else 0
+    here, there = (("…" if first else "") + shortened(text[first:], SHOWN) for text in (one, two))
+    return here, there
+
+
+def _json(value: Any) -> str:
+    return "" if value is None else msgspec.json.encode(value, order="sorted").decode()
 
 
 def _differences(whole: dict[str, list[str]], part: dict[str, list[str]], names: Iterable[str]) -> Iterator[str]:
@@ -127,6 +157,7 @@ def _differences(whole: dict[str, list[str]], part: dict[str, list[str]], names:
         for place in range(max(len(whole[name]), len(part[name]))):
             here, there = (some[name][place] if place < len(some[name]) else "nothing" for some in (whole, part))
             if here != there:
+                here, there = _apart(here, there)
                 where = name if name in _SINGLE else f"{name}, place {place + 1}"
                 yield f"{where}: {here} over the whole graph, {there} without what is forbidden"
 

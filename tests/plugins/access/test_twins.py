@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,15 @@ def each_hop(question, context):
 
 def by_chance(question, context):
     return f"answer {next(counter)}"
+
+
+def in_other_words(question, context):
+    """Walk as each_hop does, and answer in words that vary."""
+    return each_hop(question, context) | {"answer": f"answer {next(counter)}"}
+
+
+def blank(question, context):
+    return {"answer": "  ", "traversal": []}
 '''
 
 
@@ -87,10 +97,49 @@ def test_a_filter_of_each_hop_is_not_caught(world: Path) -> None:
 
 
 def test_chance_is_told_from_influence(world: Path) -> None:
-    """Answers that differ over the same graph say nothing about what is forbidden."""
-    options = ("--as", "web-team", "--twin", "--system", "dice=filters:by_chance")
+    """Answers that differ over the same graph say nothing about what is forbidden; a steady walk still does."""
+    options = ("--as", "web-team", "--twin", "--system", "words=filters:in_other_words")
     found = inside("run", "data", *options, cwd=world, code=0)
     assert "0 influenced by what is forbidden, 2 by chance" in found.out
+
+
+@pytest.mark.parametrize("system", ["by_chance", "blank"])
+def test_what_only_varies_or_is_blank_rules_nothing_out(world: Path, system: str) -> None:
+    """A system that adds a number to all it shows, or that says nothing, doesn't pass."""
+    found = inside("run", "data", "--as", "web-team", "--twin", "--system", f"x=filters:{system}", cwd=world, code=1)
+    assert "0 by chance, 2 without anything to compare" in found.out
+    assert "an influence isn't ruled out" in found.err
+
+
+@pytest.mark.parametrize(
+    ("record", "difference"),
+    [
+        ({"citations": ["{}"]}, "citations, place 1: one over"),
+        ({"evidence_files": ["web/{}"]}, "citations, place 1: web/one over"),
+        ({"retrieved": [{"id": "web:a", "text": "{}"}]}, "texts, place 1: one over"),
+        (
+            {"tool_calls": [{"name": "ask", "arguments": {"of": "{}"}, "seen": []}]},
+            'results, place 1: ask {"of":"one"}',
+        ),
+        ({"tool_calls": [{"name": "ask", "result": "{} hits", "seen": []}]}, "results, place 1: ask {}: one hits over"),
+        ({"queries": [{"cypher": "RETURN 1", "rows": [["{}"]]}]}, 'queries, place 1: RETURN 1 {}: [["one"]] over'),
+        ({"rankings": {"file": ["web:{}"]}}, "context, place 1: web:one over"),
+        ({"answer": "{}" + "x" * 300}, "answer: onexxx"),
+        ({"answer": "x" * 300 + "{}"}, f"answer: …{'x' * 100}one over"),
+    ],
+)
+def test_whatever_is_shown_is_compared(record: Row, difference: str) -> None:
+    """Each part of a record can carry what the system learnt of the forbidden part."""
+
+    def answers(word: str) -> list[Answer]:
+        text = json.dumps({"run": "r", "question_id": "q", "traversal": [], **record}).replace("{}", word)
+        text = text.replace('"ask", "result"', '"ask", "arguments": {}, "result"')
+        return [Answer.model_validate_json(text)] * 2
+
+    outcome, found = compared(answers("one"), answers("two"))
+    assert outcome == "influence"
+    assert str(found).startswith(difference)
+    assert compared(answers("one"), answers("one"))[0] == "same"
 
 
 #: A system whose third answer over the same graph differs from the others.
@@ -107,7 +156,7 @@ def third(question, context):
 
 @pytest.mark.parametrize(
     ("more", "outcome", "code"),
-    [((), "influence", 1), (("--repeat", "2"), "influence", 1), (("--repeat", "3"), "chance", 0)],
+    [((), "influence", 1), (("--repeat", "2"), "influence", 1), (("--repeat", "3"), "nothing", 1)],
 )
 def test_repetitions_of_a_system_are_compared_together(
     world: Path, more: tuple[str, ...], outcome: str, code: int
