@@ -85,7 +85,7 @@ def _loose(pattern: str) -> str:
     if not colon or not repository or "*" in repository:
         return _regex(pattern, loose=True)
     found = [_regex(pattern, loose=True), f"{_AROUND}{_regex(pattern, loose=True)}"]
-    found += [] if path.startswith("/") else [_regex(f"{repository}/{path}", loose=True)]
+    found += [] if path.startswith("/") else [r"[./\\:]*" + _regex(f"{repository}/{path}", loose=True)]
     return "|".join(one if path.endswith("*") else one + _BEHIND["#" in path] for one in found)
 
 
