@@ -472,6 +472,8 @@ def _nothing(evidence: QuestionEvidence) -> str:
         for name, logged in (("traversal", evidence.case.walk_logged), ("chunks", evidence.case.chunks_logged))
         if logged
     ]
+    if bare := sided(evidence.case).bare:
+        looked[0] += f" ({counted(bare, 'edge')} without a commit that shows the version)"
     looked += ["files"] if evidence.files_logged and evidence.expected_files else []
     looked += ["answer"] if evidence.right is not None and not evidence.graded else []
     looked += ["claims"] if evidence.claims else ["grade"] if evidence.graded else []

@@ -139,6 +139,17 @@ def test_a_bundled_run_by_its_address(run: str) -> None:
     assert run in addressed.query
 
 
+def test_a_walk_without_versions_says_so(tmp_path: Path) -> None:
+    """One edge stands for both versions since it names no commit: at a gate it matches nothing, so ``why`` says so."""
+    step = ["a:x", "CALLS", "a:y"]
+    paths = [{"commits": {"a": at}, "steps": [step]} for at in ("v1", "v2")]
+    asked = [{"id": "q", "question": "Q?", "paths": paths}]
+    answers = [{"question_id": "q", "retrieved": [], "traversal": [step]}]
+    commits = [{"repo": "a", "sha": str(number) * 40, "tags": [f"v{number}"]} for number in (1, 2)]
+    told = graphkit.why(tiny(tmp_path, asked, answers, commits=commits), "q").verdict
+    assert "looked at: traversal (1 edge without a commit that shows the version), chunks" in told
+
+
 def test_nothing_wrong(tmp_path: Path) -> None:
     """A question without a failure says so, and what that is based on; a poor grade is a failure."""
     run = tiny(tmp_path)
