@@ -491,3 +491,32 @@ def test_an_update_refused(tmp_path: Path) -> None:
     done = inside("init", "mine", "q.csv", "--update", "--graph", "g.csv", cwd=tmp_path, code=2)
     assert "--update keeps the knowledge graph" in done.err
     assert (tmp_path / "mine" / "questions.jsonl").read_bytes() == before
+
+
+def test_questions_without_an_answer(tmp_path: Path) -> None:
+    """A table writes true and no, reasons in any case, and absent edges as paths or JSON; other words are refused."""
+    header = "id,question,path,answerable,why_not,absent,principal\n"
+    rows = [
+        "a,How?,web:a.ts -CALLS-> api:b.py,TRUE,,,web-team",
+        "b,Why a mail?,,false,False Premise,web:a.ts -CALLS-> mail:x.py; api:b.py <-READS- db:t.sql,",
+        'c,Where?,,no,no path,"[[""web:a.ts"", ""CALLS"", ""db:t.sql""]]",',
+    ]
+    (tmp_path / "q.csv").write_text(header + "\n".join(rows))
+    done = inside("init", "my-eval", "q.csv", cwd=tmp_path)
+    assert "has no gold" not in done.err  # abstention scores them
+    one, two, three = questions(tmp_path / "my-eval")
+    assert (one["answerable"], one["principal"], len(one["paths"])) == (True, "web-team", 1)
+    assert (two["answerable"], two["why_not"], three["answerable"]) == (False, "false premise", False)
+    assert two["absent"] == [
+        {"source": "web:a.ts", "target": "mail:x.py", "relation": "CALLS"},
+        {"source": "db:t.sql", "target": "api:b.py", "relation": "READS"},
+    ]
+    assert [one["target"] for one in three["absent"]] == ["db:t.sql"]
+    (tmp_path / "q.csv").write_text(header + "a,How?,,perhaps,,,\n")
+    assert "answerable: input should be a valid boolean" in inside("init", "no", "q.csv", cwd=tmp_path, code=2).err
+    # With a graph, the ends of an absent edge are looked up as those of gold.
+    (tmp_path / "g.csv").write_text(EDGES)
+    (tmp_path / "q.csv").write_text(header + "a,How?,,no,,a.ts#f -CALLS-> mail:x.py,\n")
+    inside("init", "known", "q.csv", "--graph", "g.csv", cwd=tmp_path)
+    [step] = questions(tmp_path / "known")[0]["absent"]
+    assert (step["source"], step["target"]) == ("web:a.ts#f", "mail:x.py")

@@ -96,7 +96,7 @@ class GivenQuestions:
                 remedy = "Give each question an id of its own, or leave the ids out."
                 problems.add(Problem(where, f"the id is already used by {first}", question.id, remedy))
                 continue
-            if not any(gold_kinds([question]).values()):
+            if question.answerable is not False and not any(gold_kinds([question]).values()):
                 problems.note(Problem(where, _NO_GOLD, question.id))
             yield where, self.names.named(question)
 
@@ -245,5 +245,9 @@ class GraphNames:
             paths.append(path.model_copy(update={"steps": tuple(steps)}))
         relevant = {self._names.id_of(name): gain for name, gain in question.relevant.items()}
         evidence = tuple(tuple(map(self._names.id_of, one)) for one in question.evidence_sets)
-        update = {"paths": tuple(paths), "relevant": relevant, "evidence_sets": evidence}
+        of = self._silent.id_of  # an absent edge may end at what no graph knows
+        absent = tuple(
+            one.model_copy(update={"source": of(one.source), "target": of(one.target)}) for one in question.absent
+        )
+        update = {"paths": tuple(paths), "relevant": relevant, "evidence_sets": evidence, "absent": absent}
         return question.model_copy(update=update)

@@ -11,7 +11,7 @@ from graphkit.plugins.logs.reprs import printed
 from graphkit.records.aliases import QUESTION
 from graphkit.records.gold import LONGEST_ANSWER
 from graphkit.records.models import Question
-from graphkit.records.path_texts import WrittenPath, has_arrow, paths_of_text
+from graphkit.records.path_texts import WrittenPath, has_arrow, paths_of_text, steps_of_text
 
 #: Further common names, beside those that records accept.
 _COMMON: Mapping[str, tuple[str, ...]] = {
@@ -38,6 +38,9 @@ for _field in Question.model_fields:
 
 #: The end of a file's name: a question's ``source`` is a file that answers it, or where the question is from.
 _FILE = re.compile(r"\.[A-Za-z]\w{0,9}\Z")
+
+#: How tables write whether a question has an answer.
+_ANSWERABLE = {"true": True, "yes": True, "false": False, "no": False}
 
 #: Fields whose cell in a table is a list.
 _LISTS = ("relevant", "expected_files", "expected_symbols", "facts", "conflicts", "gold_answers", "relevant_texts")
@@ -103,7 +106,7 @@ def _value(field: str, value: Any) -> Any:
             return answers
         return str(value) if field in ("question", "gold_answer") and isinstance(value, int | float) else value
     if (
-        field in ("commits", "evidence_sets", "criteria", "min_sources", "k", *_LISTS)
+        field in ("absent", "commits", "evidence_sets", "criteria", "min_sources", "k", *_LISTS)
         and (decoded := _decoded(value)) is not None
     ):
         return decoded
@@ -113,7 +116,11 @@ def _value(field: str, value: Any) -> Any:
         return [
             part for text in re.split(r"[;\n]" if field == "facts" else r"[;\n]|,\s", value) if (part := text.strip())
         ]
-    if field == "difficulty":
+    if field == "answerable":
+        return _ANSWERABLE.get(value.casefold(), value)
+    if field == "absent":
+        return [step for part in re.split(r"[;\n]", value) if part.strip() for step in steps_of_text(part)]
+    if field in ("difficulty", "why_not"):
         return value.casefold()
     return value
 
