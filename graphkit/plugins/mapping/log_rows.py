@@ -18,9 +18,12 @@ from graphkit.records.ids import id_of
 #: The columns of amounts and counts, which are numbers in a record and texts in a table.
 _NUMBERS = frozenset(
     name
-    for field in ("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost")
+    for field in ("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost", "confidence")
     for name in (field, *ANSWER.get(field, ()))
 )
+#: The columns of yes and no, and how tables write these.
+_FLAGS = frozenset(("ordered", "abstained", *ANSWER.get("abstained", ())))
+_YES_OR_NO = {"true": True, "yes": True, "false": False, "no": False}
 
 
 #: The names of a question, and of what a system did, as columns of a table.
@@ -104,6 +107,8 @@ def _cells(row: dict[str, str]) -> dict[str, Any]:
 
 def _cell(column: str, text: str) -> Any:
     """Return the value of a cell; what isn't JSON of its kind stays text, which the record's check refuses."""
+    if column in _FLAGS:
+        return _YES_OR_NO.get(text.casefold(), text)
     if text[0] not in "[{" and column not in _NUMBERS:
         return text
     try:

@@ -291,3 +291,18 @@ def test_the_limits_that_a_person_worked(limits_data: Path, store: Store) -> Non
             result = graphkit.evaluate(file, limits_data, measures=measures, engine=engine, store=store)
             found = {row.question: [*row.values] for row in result.rows}
             assert [found[name] for name in wanted] == rows, (run, engine)
+
+
+def test_a_table_states_declines(tmp_path: Path) -> None:
+    """Cells are texts: TRUE, no and 0.4 are values; a and b are decided rightly, c isn't."""
+    asked: list[dict[str, Any]] = [{"id": "a", "question": "A?", "paths": [[["x:a", "R", "x:b"]]]}]
+    asked += [{"id": name, "question": f"{name}?", "answerable": False} for name in "bc"]
+    folder = tiny(tmp_path / "data", asked, []).parent.parent
+    rows = "a,By b.,no,0.4,x:a -R-> x:b\nb,,TRUE,1,\nc,It is.,false,,\n"
+    (tmp_path / "log.csv").write_text(f"question_id,answer,abstained,confidence,path\n{rows}")
+    words = ("evaluate", "log.csv", "--dataset", folder, "--no-store", "--full")
+    done = inside(*words, "-m", "RightDecision", "-m", "Confidence", cwd=tmp_path)
+    shown = {line.split()[0]: line.split()[1:3] for line in done.out.splitlines() if line.split()}
+    # Two of three decisions are right; (0.4 + 1) / 2 is the mean confidence of those that state one.
+    assert (shown["RightDecision"], shown["Confidence"]) == (["0.6667", "3/3"], ["0.7000", "2/3"])
+    assert "doubtful" not in done.err
