@@ -6,9 +6,10 @@ answers depends on it. Asked over both graphs, it differs (Goguen and Meseguer 1
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
+from graphkit.plugins.systems.context import Context
 from graphkit.plugins.systems.importing import System
 from graphkit.plugins.systems.runner import Runner, Task
 from graphkit.plugins.systems.session import Session
@@ -37,6 +39,9 @@ PARTS = (
     *("results", "texts", "queries", "scores"),
 )
 
+#: Why a system whose answers are the same is no evidence.
+NOT_READ = "it never asked for context.dataset, so that it saw no difference between the graphs"
+
 #: The characters of a text that are shown around a difference.
 SHOWN = 200
 
@@ -54,7 +59,8 @@ class Twin:
     ----------
     outcome
         ``influence`` if a part of the answers is the same over each graph, but not over both; else ``chance`` if
-        answers over the same graph differ; ``nothing`` if all of them failed, show nothing, or show only what varies.
+        answers over the same graph differ; ``nothing`` if all of them failed, show nothing, or show only what varies,
+        or if the system never read the second graph.
     difference
         The first difference in words, or why nothing can be compared; None if the answers are the same.
     """
@@ -88,8 +94,11 @@ def twins(session: Session) -> list[Twin]:
         some = [one for one in asked if one.principal == principal]
         with _cut(session.dataset, session.plan.dataset, session.dataset.access.of(principal)) as folder:
             whole, part = (_answers(session, some, place) for place in (session.dataset.folder, folder))
-        for (system, question), answers in whole.items():
-            found.append(Twin(system, question, principal, *compared(answers, part[system, question])))
+        for key, answers in whole.answers.items():
+            outcome, difference = compared(answers, part.answers[key])
+            if outcome in ("same", "chance") and key not in part.read:
+                outcome, difference = "nothing", NOT_READ
+            found.append(Twin(*key, principal, outcome, difference))
     return found
 
 
@@ -162,20 +171,43 @@ def _differences(whole: dict[str, list[str]], part: dict[str, list[str]], names:
                 yield f"{where}: {here} over the whole graph, {there} without what is forbidden"
 
 
-def _answers(session: Session, questions: Sequence[Question], folder: Path) -> dict[tuple[str, str], list[Answer]]:
+@dataclass
+class _Asked:
+    """The answers of each system to each question over one graph, and which of them read its folder."""
+
+    answers: dict[tuple[str, str], list[Answer]]
+    read: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass
+class _Watched(Context):
+    """A context that notes when a system asks for the folder of the dataset."""
+
+    note: Callable[[], None] = lambda: None
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "dataset":
+            object.__getattribute__(self, "note")()
+        return object.__getattribute__(self, name)
+
+
+def _answers(session: Session, questions: Sequence[Question], folder: Path) -> _Asked:
     """Return the answers of each system to each question, those of its repetitions together."""
     names = {one.name: one.name for one in session.systems}
     repeated = repetitions_by_name(names)
     names |= {run: name for name, runs in repeated.items() for run in runs}
-    found: dict[tuple[str, str], list[Answer]] = {
-        (system, question.id): [] for system in dict.fromkeys(names.values()) for question in questions
-    }
+    found = _Asked({(system, question.id): [] for system in dict.fromkeys(names.values()) for question in questions})
 
     def keep(job: Task, answer: Answer) -> None:
-        found[names[job.system.name], job.question.id].append(answer)
+        found.answers[names[job.system.name], job.question.id].append(answer)
 
     def task(system: System, question: Question) -> Task:
-        return Task(system, question, lambda: replace(session._context(question, system.name), dataset=folder))
+        def context() -> Context:
+            one = session._context(question, system.name)
+            note = partial(found.read.add, (names[system.name], question.id))
+            return _Watched(folder, one.run, one.commits, one.k, one.history, note=note)
+
+        return Task(system, question, context)
 
     for time in range(ASKED):
         asked = [one for one in session.systems if not time or names[one.name] not in repeated]

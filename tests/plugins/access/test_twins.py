@@ -58,6 +58,19 @@ def in_other_words(question, context):
     return each_hop(question, context) | {"answer": f"answer {next(counter)}"}
 
 
+kept = []
+
+
+def keeps_the_first(question, context):
+    """Read the graph once, whichever it is, and then never again."""
+    kept.extend([] if kept else edges(context))
+    return {"answer": str(len(kept)), "traversal": []}
+
+
+def without_context(question):
+    return "It leads to api:z."
+
+
 def blank(question, context):
     return {"answer": "  ", "traversal": []}
 '''
@@ -101,6 +114,15 @@ def test_chance_is_told_from_influence(world: Path) -> None:
     options = ("--as", "web-team", "--twin", "--system", "words=filters:in_other_words")
     found = inside("run", "data", *options, cwd=world, code=0)
     assert "0 influenced by what is forbidden, 2 by chance" in found.out
+
+
+@pytest.mark.parametrize("system", ["keeps_the_first", "without_context"])
+def test_a_system_that_reads_no_second_graph_proves_nothing(world: Path, system: str) -> None:
+    """Its answers are the same, but it never looked at the graph without what is forbidden."""
+    found = inside("run", "data", "--as", "web-team", "--twin", "--system", f"x=filters:{system}", cwd=world, code=1)
+    assert "it never asked for context.dataset" in found.out
+    assert "0 the same" in found.out
+    assert "2 without anything to compare" in found.out
 
 
 @pytest.mark.parametrize("system", ["by_chance", "blank"])
