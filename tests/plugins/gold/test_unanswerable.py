@@ -200,19 +200,27 @@ def test_gold_of_others_is_a_witness(tmp_path: Path) -> None:
     questions: list[dict[str, Any]] = [
         {"id": "gold", "paths": [{"steps": [["a", "R", "b"]]}, {"steps": [trace]}]},
         {"id": "old", "commits": {"r": "v1"}, "paths": [{"steps": [["g", "R", "h"]]}]},
+        {"id": "new", "commits": {"r": "v2"}, "paths": [{"steps": [["g", "R", "h"]]}]},
         {"id": "same", **absent, "absent": [["a", None, "b"]]},
+        # That of the same version counts, although the gold of "old" comes first.
+        {"id": "later", **absent, "commits": {"r": "v2"}, "absent": [["g", "R", "h"]]},
         {"id": "other-relation", **absent, "absent": [["a", "S", "b"], ["b", "R", "a"]]},
         {"id": "seen", **absent, "absent": [["d", "R", "e"]]},
         {"id": "version", **absent, "absent": [["g", "R", "h"]]},
         {"id": "same-version", **absent, "commits": {"r": "v1"}, "absent": [["g", "R", "h"]]},
+        # The sha that the tag names.
+        {"id": "same-sha", **absent, "commits": {"r": "1" * 40}, "absent": [["g", "R", "h"]]},
     ]
+    write_jsonl(tmp_path / "commits.jsonl", [{"repo": "r", "sha": "1" * 40, "tags": ["v1"]}])
     write_jsonl(tmp_path / "questions.jsonl", [{"question": f"{one['id']}?"} | one for one in questions])
     found = [one for one in check_dataset(tmp_path).findings if one.kind == "absence" and "the gold of" in one.what]
     assert [(one.level, one.question, one.what.partition("absent, and ")[2]) for one in found] == [
         ("invalid", "same", "the gold of 'gold' holds it"),
+        ("invalid", "later", "the gold of 'new' holds it"),
         ("note", "seen", "the gold of 'gold' holds it by a trace"),
         ("note", "version", "the gold of 'old' holds it, at another version perhaps"),
         ("invalid", "same-version", "the gold of 'old' holds it"),
+        ("invalid", "same-sha", "the gold of 'old' holds it"),
     ]
 
 

@@ -6,12 +6,13 @@ What it can't verify is said: a graph without edges, a question that lists none,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.plugins.gold.graph_search import LoadedGraph, graphs_of, load_graphs, path_text
 from graphkit.records.access_rules import NOT_ALLOWED
+from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import QuestionStruct, StepStruct
 from graphkit.records.words import counted
 
@@ -37,13 +38,13 @@ def absence_checks(dataset: Dataset, questions: Sequence[QuestionStruct], proble
         yield False, f"{what}: no graph can verify that there is none", None
     if not listing:
         return
-    yield from _witnessed(listing, questions)
+    commits = dataset.commit_graph(problems)
+    yield from _witnessed(listing, questions, commits)
     graphs = load_graphs(dataset, problems)
     if not graphs:
         what = f"absent edges of {counted(len(listing), 'question')} aren't verified"
         yield False, f"{what}: the dataset has no knowledge graph with edges", None
         return
-    commits = dataset.commit_graph(problems)
     for question in listing:
         pins = commits.pins(question)
         for graph in graphs_of(question, graphs):
@@ -69,25 +70,34 @@ def _contradiction(question: QuestionStruct, step: StepStruct, graph: LoadedGrap
     return None
 
 
-def _witnessed(listing: Sequence[QuestionStruct], questions: Sequence[QuestionStruct]) -> Iterator[Verified]:
+def _at(commits: CommitGraph, question: QuestionStruct, own: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the shas of a question, and of a path with commits of its own: a tag and a sha may name the same."""
+    return {**commits.pins(question), **{repo: commits.meant(repo, name).sha for repo, name in (own or {}).items()}}
+
+
+def _witnessed(
+    listing: Sequence[QuestionStruct], questions: Sequence[QuestionStruct], commits: CommitGraph
+) -> Iterator[Verified]:
     """Yield the absent edges that gold holds; it contradicts them if it is of the same version, and no mere trace."""
     wanted = {(step.source, step.target) for question in listing for step in question.absent}
     gold = [
-        (step, one, one.stack, {**one.commits, **path.commits})
+        (step, one, one.stack, _at(commits, one, path.commits))
         for one in questions
         for path in (*one.paths, *one.withheld)
         for step in path.steps
         if (step.source, step.target) in wanted
     ]
     for question in listing:
+        place = question.stack, _at(commits, question)
         for step in question.absent:
-            for held, one, stack, commits in gold:
-                if (held.source, held.target) != (step.source, step.target):
-                    continue
-                if None not in (held.relation, step.relation) and held.relation != step.relation:
-                    continue
-                same = (stack, commits) == (question.stack, question.commits) and held.evidence != TRACE
+            holding = [
+                ((stack, at) == place and held.evidence != TRACE, held, one)
+                for held, one, stack, at in gold
+                if (held.source, held.target) == (step.source, step.target)
+                and (None in (held.relation, step.relation) or held.relation == step.relation)
+            ]
+            if holding:  # one of the same version contradicts, whichever comes first
+                same, held, one = max(holding, key=lambda found: found[0])
                 seen = " by a trace" if held.evidence == TRACE else "" if same else ", at another version perhaps"
                 edge = f"{step.source} -{step.relation or ''}-> {step.target}"
                 yield same, f"{edge}: it is listed as absent, and the gold of {one.id!r} holds it{seen}", question.id
-                break
