@@ -17,7 +17,7 @@ from graphkit.report.escaping import middle
 ROOM = 80
 
 #: A word or a number, with its punctuation: nothing that Markdown or GitHub reads as anything else.
-_PLAIN = re.compile(r"""[("']?(?:[A-Za-z]+(?:['-][A-Za-z]+)*|[+-]?\d{1,6}(?:\.\d{1,6})?%?)["')]?[,.;:]?""")
+_PLAIN = re.compile(r"""[("']?(?:[A-Za-z]+(?:['-][A-Za-z]+)*|[+-]?\d{1,6}(?:\.\d{1,6})?%?)["')]{0,2}[,.;:]?""")
 
 #: What stands between two backticks, with its punctuation, and any word.
 _QUOTED = re.compile(r"`([^`]+)`([,;:.)]*)")
@@ -54,6 +54,8 @@ def prose(sentence: str, room: int = 4 * ROOM) -> str:
 
     >>> prose("bm25 failed on 2 of 30 questions: see @you, <b>; see a.py.")
     '`bm25` failed on 2 of 30 questions: see `@you, <b>`; see `a.py`.'
+    >>> prose("3 left out (3 have one (of the question)); see")
+    '3 left out (3 have one (of the question)); see'
     >>> prose("save it by `graphkit baseline save`.")
     'save it by `graphkit baseline save`.'
     """
