@@ -62,7 +62,7 @@ class _Patterns:
         regexes = {kind: [*map(_regex, some)] for kind, some in texts.items() if some}
         if denies:
             within = [f"{_AROUND}{_regex(one, any_='[^:]')}:.*" for one in texts["repository"]]
-            regexes["id"] = [*regexes.get("id", ()), *map(_loose, texts["id"]), *within, _CLIMBS]
+            regexes["id"] = [*regexes.get("id", ()), *_loose(texts["id"]), *within, _CLIMBS]
         flags = "(?isu)" if denies else "(?s)"
         self.texts = {kind: f"{flags}{'|'.join(some)}" for kind, some in regexes.items()}
         self._found = {kind: re.compile(text) for kind, text in self.texts.items()}
@@ -79,14 +79,20 @@ def _forms(pattern: str) -> list[str]:
     return [pattern, *(unicodedata.normalize(form, pattern) for form in ("NFC", "NFD"))]
 
 
-def _loose(pattern: str) -> str:
-    """Return a denied pattern of ids for other spellings: within another id, as ``repo/path``, and with more behind."""
-    repository, colon, path = pattern.partition(":")
-    if not colon or not repository or "*" in repository:
-        return _regex(pattern, loose=True)
-    found = [_regex(pattern, loose=True), f"{_AROUND}{_regex(pattern, loose=True)}"]
-    found += [] if path.startswith("/") else [r"[./\\:]*" + _regex(f"{repository}/{path}", loose=True)]
-    return "|".join(one if path.endswith("*") else one + _BEHIND["#" in path] for one in found)
+def _loose(patterns: Iterable[str]) -> list[str]:
+    """Return denied patterns of ids for other spellings: within another id, as ``repo/path``, and with more behind."""
+    found, named, as_path = [], [], []
+    for one in patterns:
+        repository, colon, path = one.partition(":")
+        if not colon or not repository or "*" in repository:
+            found.append(_regex(one, loose=True))
+            continue
+        behind = "" if path.endswith("*") else _BEHIND["#" in path]
+        named.append(_regex(one, loose=True) + behind)
+        as_path += [] if path.startswith("/") else [_regex(f"{repository}/{path}", loose=True) + behind]
+    # What all share stands before them, so that it is looked at once.
+    found += [f"(?:{_AROUND})?(?:{'|'.join(named)})"] if named else []
+    return found + ([rf"[./\\:]*(?:{'|'.join(as_path)})"] if as_path else [])
 
 
 def _regex(pattern: str, loose: bool = False, any_: str = ".") -> str:
