@@ -17,7 +17,7 @@ from graphkit.measures.matching import Edge, contained, walked_otherwise
 from graphkit.measures.missed import counted_paths
 from graphkit.measures.paths import followed
 from graphkit.measures.seeds import unlinked
-from graphkit.measures.sided_case import sided
+from graphkit.measures.sided_case import SidedCase, sided
 from graphkit.records.commits import is_whole
 from graphkit.records.ids import distinct_names
 from graphkit.records.words import counted, in_backticks, short_shas, shortened
@@ -269,8 +269,8 @@ def _elsewhere(case: Case, room: int, undirected: bool) -> Cause | None:
 def _other_version(case: Case, repo: str, nodes: Sequence[str]) -> tuple[str, str] | None:
     """Return at which commit nodes of a repository were read, and at which they were to be read.
 
-    None if one was read at the latter, or if a name means no known commit, which decides nothing. Nodes that weren't
-    read themselves were read with their repository: at its commits, if all of them are others.
+    None if one was read at the latter, or if a name means no known commit, which decides nothing without sides. Nodes
+    that weren't read themselves were read with their repository: at its commits, if all of them are others.
     """
     pin = case.pin_of(nodes[0])
     if pin is None:
@@ -278,7 +278,10 @@ def _other_version(case: Case, repo: str, nodes: Sequence[str]) -> tuple[str, st
     read = [sha for node in nodes for sha in case.read_at.get(node, ())]
     if not read:
         read = [sha for other, shas in case.read_at.items() if case.places.repo(other) == repo for sha in shas]
-    if not read or pin in read or not all(_known(case, repo, sha) for sha in (pin, *read)):
+    if not read or pin in read:
+        return None
+    # On sides a name that means no known commit is another version already.
+    if not isinstance(case, SidedCase) and not all(_known(case, repo, sha) for sha in (pin, *read)):
         return None
     other, wanted = _version_name(case, repo, read[0]), _version_name(case, repo, pin)
     if other == wanted:

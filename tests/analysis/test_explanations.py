@@ -144,10 +144,14 @@ def test_a_walk_without_versions_says_so(tmp_path: Path) -> None:
     step = ["a:x", "CALLS", "a:y"]
     paths = [{"commits": {"a": at}, "steps": [step]} for at in ("v1", "v2")]
     asked = [{"id": "q", "question": "Q?", "paths": paths}]
-    answers = [{"question_id": "q", "retrieved": [], "traversal": [step]}]
+    answers: list[Row] = [{"question_id": "q", "retrieved": [], "traversal": [step]}]
     commits = [{"repo": "a", "sha": str(number) * 40, "tags": [f"v{number}"]} for number in (1, 2)]
     told = graphkit.why(tiny(tmp_path, asked, answers, commits=commits), "q").verdict
     assert "looked at: traversal (1 edge without a commit that shows the version), chunks" in told
+    # A name that commits.jsonl lacks fits no side, which is the cause.
+    answers[0]["traversal"] = [{"source": "a:x", "relation": "CALLS", "target": "a:y", "source_commit": "v9"}]
+    cause = graphkit.why(tiny(tmp_path, asked, answers, commits=commits), "q").cause
+    assert "read `a` at `v9`; the question is about `v1`" in str(cause)
 
 
 def test_nothing_wrong(tmp_path: Path) -> None:
