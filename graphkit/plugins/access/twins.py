@@ -172,7 +172,7 @@ def _differences(whole: dict[str, list[str]], part: dict[str, list[str]], names:
 
 
 @dataclass
-class _Asked:
+class _TwinAnswers:
     """The answers of each system to each question over one graph, and which of them read its folder."""
 
     answers: dict[tuple[str, str], list[Answer]]
@@ -191,12 +191,14 @@ class _Watched(Context):
         return object.__getattribute__(self, name)
 
 
-def _answers(session: Session, questions: Sequence[Question], folder: Path) -> _Asked:
+def _answers(session: Session, questions: Sequence[Question], folder: Path) -> _TwinAnswers:
     """Return the answers of each system to each question, those of its repetitions together."""
     names = {one.name: one.name for one in session.systems}
     repeated = repetitions_by_name(names)
     names |= {run: name for name, runs in repeated.items() for run in runs}
-    found = _Asked({(system, question.id): [] for system in dict.fromkeys(names.values()) for question in questions})
+    found = _TwinAnswers(
+        {(system, question.id): [] for system in dict.fromkeys(names.values()) for question in questions}
+    )
 
     def keep(job: Task, answer: Answer) -> None:
         found.answers[names[job.system.name], job.question.id].append(answer)
