@@ -57,7 +57,7 @@ def test_the_difference_by_hand() -> None:
     found = compared("RubricGrade", person, lenient, person, ["q1"], held, 1)
     assert (found.before, found.after, found.low, found.high, found.helps) == (0.0, 1.0, 0.75, 1.25, True)
     same = compared("RubricGrade", person, lenient, lenient, ["q1"], held, 1)
-    assert (-same.low, same.high) == (pytest.approx(0.5293, abs=1e-4),) * 2
+    assert [-same.low, same.high] == pytest.approx([0.5293] * 2, abs=1e-4)
     assert not same.helps
     worse = compared("RubricGrade", person, person, lenient, ["q1"], held, 1)
     assert (worse.high, worse.helps) == (-0.75, False)
