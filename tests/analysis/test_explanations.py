@@ -105,7 +105,7 @@ def test_what_is_explained(tmp_path: Path) -> None:
     )
     assert found.remedy == "For step 1, retrieve `y`, or walk to it."
     untrusted = ["sentence", "run", "question", "cause", "remedy", "divergence", "instead", "unretrieved", "claims"]
-    assert found.as_json()["untrusted"] == [*untrusted, "unlinked", "query"]
+    assert found.as_json()["untrusted"] == [*untrusted, "query"]
     assert found.as_json()["sentence"] == found.sentence() == found.cause
     assert found.sentence(lambda text: f"<{text}>") == (
         "broke at step 1: did not retrieve <y>; the walk left <x> by <CALLS> to <q>"
