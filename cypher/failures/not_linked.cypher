@@ -41,17 +41,17 @@ WITH r, q, a, walked, reached, linked, COLLECT {
         coalesce(g.absent[i], false)]]} AS path
   ORDER BY g.index
 } AS paths
-WITH r, q, reached, linked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, path: p.path, start: p.start,
+WITH r, q, reached, linked, paths AS every, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, path: p.path, start: p.start,
   edges: reduce(all = [], e IN p.wanted | CASE WHEN e[0..3] IN all THEN all ELSE all + [e[0..3]] END),
   missed: [e IN p.wanted WHERE NOT any(w IN walked
     WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))]}] AS paths
-WITH r, q, reached, linked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, start: p.start,
+WITH r, q, reached, linked, every, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, start: p.start,
   missed: p.missed, share: toFloat(size([e IN p.edges WHERE any(m IN p.missed WHERE m[0..3] = e)])) / size(p.edges)}] AS paths
 // Of alternatives the one with the smallest share missed counts, of equals the one of the lowest rank.
-WITH r, q, reached, linked, paths, [p IN paths WHERE NOT any(o IN paths
+WITH r, q, reached, linked, every, [p IN paths WHERE NOT any(o IN paths
   WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
 WITH r, q, reached, linked, [p IN chosen WHERE size(p.missed) > 0 | {path: p.path, start: p.start, missed: p.missed,
-  alternatives: [o IN paths WHERE o.unit = p.unit | o.start]}] AS chosen
+  alternatives: [o IN every WHERE o.unit = p.unit AND o.start IS NOT NULL | o.start]}] AS chosen
 UNWIND chosen AS p
 WITH r, q, reached, linked, p, p.missed[0] AS e,
   CASE WHEN q.seeds IS NULL OR p.start IN q.seeds THEN [p.start] + p.alternatives ELSE q.seeds END AS starts

@@ -128,9 +128,8 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
     )
     assert "j (big) judged 2 answers by claims, rubric." in text
     assert "No verdict that can be used: 1 refused" in text
-    assert (
-        "grading: 3 verdicts for 0.3000; the run cost 2.00 (known for 2 answers), so grading is 15.0% of that." in text
-    )
+    spent = "grading: 3 verdicts, 1 of them failed, for 0.3000; the run cost 2.00 (known for 2 answers)"
+    assert f"{spent}, so grading is 15.0% of that." in text
     assert "lexical (no model is named) judged 1 answer by claims" in text
     assert "grading: 1 verdict at an unknown cost" in text
 
