@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,9 @@ _NOTIFICATIONS = "notifications/"
 #: The keys of the result of a call, and of a resource that was read.
 _CALL_RESULT = ("content", "structuredContent", "isError")
 _RESOURCE_RESULT = "contents"
+
+#: How many messages behind a response its call may stand.
+SWAPPED = 3
 
 ONE_WAY = "no result of a call is logged: what the calls found isn't known; log what the servers send, too"
 _LOG_BOTH = (
@@ -109,8 +112,7 @@ def _answer(traffic: _Traffic, unread: Counter[str]) -> LoggedAnswer:
     trail = Trail()
     asked: dict[str, str] = {}  # the methods of the requests that wait for a response, by their ids
     counts: Counter[str] = Counter()
-    for held in traffic.messages:
-        message = _message_in(held)
+    for message in _in_order([_message_in(held) for held in traffic.messages]):
         if message is None:
             unread["objects without a message"] += 1
         elif isinstance(message.get("method"), str):
@@ -123,10 +125,38 @@ def _answer(traffic: _Traffic, unread: Counter[str]) -> LoggedAnswer:
             where=answer.where or None,
             remedy=_LOG_BOTH,
         )
+    if counts["lost"]:
+        unread["results of calls that aren't logged"] += counts["lost"]
     trail.into(answer, tools=False)
     if trail.calls and not counts["matched"]:
         answer.notes.append(ONE_WAY)
     return answer
+
+
+def _in_order(messages: Sequence[dict[str, Any] | None]) -> Iterator[dict[str, Any] | None]:
+    """Yield messages, a call before its response: two writers of one log may swap them, such as a ``tee`` each way."""
+    asked, taken = set[str](), set[int]()
+    for place, message in enumerate(messages):
+        if place in taken:
+            continue
+        name = None if message is None else identifier(message.get("id"))
+        if message is None or name is None:
+            pass
+        elif "method" in message:
+            asked.add(name)
+        elif name in asked:
+            asked.discard(name)
+        else:
+            near = range(place + 1, min(place + 1 + SWAPPED, len(messages)))
+            call = next((at for at in near if at not in taken and _is_call(messages[at], name)), None)
+            if call is not None:
+                taken.add(call)
+                yield messages[call]
+        yield message
+
+
+def _is_call(message: dict[str, Any] | None, name: str) -> bool:
+    return message is not None and message.get("method") in (CALL, RESOURCE) and identifier(message.get("id")) == name
 
 
 def _request(message: dict[str, Any], trail: Trail, asked: dict[str, str], unread: Counter[str]) -> None:

@@ -90,6 +90,28 @@ def test_what_traffic_logs() -> None:
     assert (answer.notes, unread) == ([FAILED], Counter())
 
 
+def test_a_response_that_was_written_before_its_call() -> None:
+    """Of two writers the quicker one may be behind: a response finds its call in the next three messages, once.
+
+    A result whose call isn't logged is counted, and so is one whose call stands four messages behind it.
+    """
+    search, read_file = call(1, "search", query="orders"), call(2, "read_file", path="src/cart.py")
+    found, content = result(1, json.dumps([{"path": "src/cart.py"}])), result(2, "import orders")
+    unread: Counter[str] = Counter()
+    answer = one([found, search, content, result(9, "nothing"), read_file], unread)
+    assert [(one.name, one.seen) for one in answer.tool_calls or ()] == [
+        ("search", ["src/cart.py"]),
+        ("read_file", ["src/cart.py"]),
+    ]
+    assert (answer.opened, unread) == (["src/cart.py"], {"results of calls that aren't logged": 1})
+    unread.clear()
+    one([content, *[call(number, "search", query="x") for number in (3, 4, 5)], read_file], unread)
+    assert unread == {"results of calls that aren't logged": 1}
+    # The ids of a second connection begin again.
+    again = one([search, found, result(1, json.dumps([{"path": "src/orders.py"}])), search])
+    assert [one.seen for one in again.tool_calls or ()] == [["src/cart.py"], ["src/orders.py"]]
+
+
 def test_the_recipe_of_the_documentation_records_a_live_server(tmp_path: Path) -> None:
     """`tee` before and behind a server on stdio: both directions, a message a line, without what stands around them."""
     data = shop(tmp_path)
@@ -103,6 +125,9 @@ def test_the_recipe_of_the_documentation_records_a_live_server(tmp_path: Path) -
             await client.call_tool("search", {"query": "nothing"})
             await client.call_tool("read_file", {"path": "src/cart.py"})
             await client.read_resource("file:///src/orders.py")
+            with anyio.fail_after(60):  # the client has read it, and may end the server before `tee` has written it
+                while "reserve" not in log.read_text("utf-8"):
+                    await anyio.sleep(0.01)
 
     anyio.run(main)
     imported(data, log, "mcp")
