@@ -104,7 +104,7 @@ class AbstentionPrecision(DecisionMeasure):
 
 
 class OverRefusal(DecisionMeasure):
-    """Declined questions with an answer / questions with an answer; lower is better.
+    """Declined questions with an answer / questions with an answer.
 
     A question is 1 if the record declines, else 0; one without an answer is left out.
     """
@@ -134,7 +134,7 @@ class Coverage(DecisionMeasure):
 
 
 class SelectiveRisk(Measure):
-    """Wrongly answered questions / answered questions; lower is better.
+    """Wrongly answered questions / answered questions.
 
     An answer is right as on the scoreboard: by the question's facts, its expected output or its gold answers. To answer
     a question without an answer is wrong. A declined question isn't scored, nor is one whose answer nothing decides.
@@ -177,7 +177,7 @@ class Confidence(Measure):
 
 
 class InventedEdges(Measure):
-    """Number of distinct traversed edges that don't exist; lower is better.
+    """Number of distinct traversed edges that don't exist.
 
     These are the edges that the question lists as absent, and those that neither the knowledge graph nor gold holds.
     An edge without a relation, on either side, is one with any; its direction counts, unless the log lost it. The
