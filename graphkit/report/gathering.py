@@ -49,7 +49,7 @@ from graphkit.report.escaping import page_json, visible, visible_text
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.spine import backbone_of, column_of, packed
 from graphkit.scoring.chosen_questions import ChosenQuestions
-from graphkit.scoring.run_pass import RunPass, judged_declines, known_from_files, reasons_of_gold
+from graphkit.scoring.run_pass import RunPass, judged_declines, known_from_files, reasons_of_gold, warned_of
 
 #: The decision on an answer whose text was described elsewhere.
 UNREAD = Decision(None, "")
@@ -167,9 +167,9 @@ def _score(
         keep_rows=True,
         describe=partial(_describe, undirected=data.undirected, gold=not data.runs),
         unordered=data.unordered,
-        versions=True,
         name=name,
         only=options.where,
+        **warned_of(data.measures),
     )
     collector.flush()
     result = dataclasses.replace(result, failed_as=options.failed_as)

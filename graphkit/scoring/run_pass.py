@@ -42,13 +42,20 @@ def job_options(options: EvaluationOptions, measures: Sequence[Measure]) -> dict
         "outcomes": options.outcomes,
         "unordered": options.unordered,
         "undirected": options.undirected,
+        "name": options.name,
+        "only": options.where,
+        **warned_of(measures),
+    }
+
+
+def warned_of(measures: Sequence[Measure]) -> dict[str, Any]:
+    """Return the fields of a :class:`graphkit.scoring.scorer.Job` by which it warns of what the measures read."""
+    return {
         "versions": any(measure.needs_commits for measure in measures),
         "relations": any(measure.compares_relations for measure in measures),
         # Where containment is asked for, too, its values say more than a note.
         "granularity": {one.match for one in measures if isinstance(one, RankingMeasure) and not one.level} == {EXACT},
         "declined": any(measure.reads_declined for measure in measures),
-        "name": options.name,
-        "only": options.where,
     }
 
 

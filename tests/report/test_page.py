@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import graphkit
 from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.errors import InputError
 from graphkit.files.assets import storefront_code_folder, storefront_folder
@@ -45,6 +46,24 @@ def test_hidden_characters_are_written_out() -> None:
     """Control characters and marks of the reading direction are shown; a text keeps its tabs and lines, a name none."""
     assert visible("a\x1b[1m\u202eb\tc\n\x00") == "a\\u001b[1m\\u202eb\\u0009c\\u000a\\u0000"
     assert visible_text("a\x1b[1m\u202eb\tc\n\x00") == "a\\u001b[1m\\u202eb\tc\n\\u0000"
+
+
+def test_the_page_warns_as_evaluate_does(tmp_path: Path) -> None:
+    """Of two answers without `abstained`, an edge without a relation, and chunks of lines where gold has files."""
+    questions: list[cli.Row] = [
+        {"id": "q1", "question": "?", "paths": [{"steps": [["a:x.py", "CALLS", "a:y.py"]]}], "relevant": ["a:x.py"]},
+        {"id": "q2", "question": "?", "answerable": False, "why_not": "no path"},
+    ]
+    walk = {"source": "a:x.py", "target": "a:y.py"}
+    answers: list[cli.Row] = [
+        {"run": "r", "question_id": "q1", "answer": "y", "retrieved": ["a:x.py:1-9"], "traversal": [walk]},
+        {"run": "r", "question_id": "q2", "answer": "z", "retrieved": ["a:x.py:1-9"], "traversal": []},
+    ]
+    run = cli.tiny(tmp_path, questions, answers)
+    warnings = graphkit.evaluate(run).warnings
+    assert len(warnings) == 3
+    page = " ".join(Page(write_report([run], tmp_path / "p.html").read_text()).text.split())
+    assert [one for one in warnings if one not in page] == []
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
