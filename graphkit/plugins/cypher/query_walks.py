@@ -27,6 +27,8 @@ NO_WALK = "the walk of a query isn't known: "
 #: How the error of a query begins that failed when the system ran it.
 FAILED_THEN = "it failed when the system ran it: "
 
+NO_TEXT = "its error has no text"
+
 
 class Runs(Protocol):
     """An object that runs a query over a graph: :class:`graphkit.plugins.cypher.query_runs.QueryRunner`."""
@@ -195,7 +197,7 @@ def _as_logged(query: GraphQuery, outcome: QueryOutcome) -> QueryOutcome:
     """Return the outcome of a query for its system: none that ran, if the log says that it failed."""
     if query.error is None or not (outcome.executable or outcome.unsupported):
         return outcome
-    return QueryOutcome(executable=False, error=f"{FAILED_THEN}{query.error}")
+    return QueryOutcome(executable=False, error=f"{FAILED_THEN}{query.error.strip() or NO_TEXT}")
 
 
 def _cause(

@@ -295,6 +295,9 @@ def test_query_that_failed_in_its_log() -> None:
     assert compared is not None
     assert compared.reason == "it failed when the system ran it: ServiceUnavailable: timed out"
     assert compared.cause == "The query failed when the system ran it: ServiceUnavailable: timed out"
+    silent = logged(GraphQuery(cypher="found", error=" ")).compared_result
+    assert silent is not None
+    assert silent.reason == "it failed when the system ran it: its error has no text"
     wrong = logged(GraphQuery(cypher="wrong", error="SyntaxError")).compared_result
     assert wrong is not None
     assert (wrong.reason, wrong.cause) == ("it isn't Cypher", "an edit")
