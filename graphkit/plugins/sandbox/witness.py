@@ -42,6 +42,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _CREATE, _OWNER = 0o1000, 0o600
 _KEYCTL_UNLINK, _USER_KEYRING = 9, -4
 
+#: The seconds within which a process that nobody touched gives back what it gets.
+ANSWERS_WITHIN = 10.0
+
 
 class Witness:
     """Secrets, listeners, files and a process that no test may reach, with checks whether one did.
@@ -151,9 +154,10 @@ class Witness:
 
     def _start_bystander(self) -> None:
         self._bystander = subprocess.Popen(
-            ["cat"],  # it waits for input that never comes
+            ["cat"],  # it gives back what it gets
+            bufsize=0,
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             env={"GRAPHKIT_WITNESS": self._secrets["environment"]},
         )
         self.given["bystander"] = self._bystander.pid
@@ -162,6 +166,16 @@ class Witness:
     def _end_bystander(self) -> None:
         self._bystander.kill()
         self._bystander.communicate()
+
+    def _bystander_answers(self) -> bool:
+        """Return whether the bystander is alive; one that was killed may not have ended yet, but answers no more."""
+        given, got = self._bystander.stdin, self._bystander.stdout
+        assert given is not None
+        assert got is not None
+        with contextlib.suppress(BrokenPipeError):
+            given.write(b"\n")
+            return bool(select.select([got], [], [], ANSWERS_WITHIN)[0]) and got.read(1) == b"\n"
+        return False
 
     def _bystander_state(self) -> dict[str, Any]:
         pid = self._bystander.pid
@@ -267,7 +281,7 @@ class Witness:
         if self._signals:
             found.append("graphkit was signalled")
             self._signals = 0
-        if self._bystander.poll() is not None:
+        if not self._bystander_answers():
             found.append("another process was killed")
         elif (state := self._bystander_state()) != self._state:
             found += [f"another process's {name} were changed" for name in state if state[name] != self._state[name]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from functools import cache
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 
 from graphkit.plugins.sandbox.attempts import Attempt, attempts
 from graphkit.plugins.sandbox.executions import Mechanism
+from graphkit.plugins.sandbox.limits import SandboxLimits
 from graphkit.plugins.sandbox.proof import AttemptResult, prove
 from graphkit.plugins.sandbox.walls import NO_WALL, WALLS, Wall
+from graphkit.plugins.sandbox.witness import Witness
 
 NAMED: dict[Mechanism, Wall] = {wall.name: wall for wall in (*WALLS, NO_WALL)}
 
@@ -76,6 +79,16 @@ def test_attempts_are_real(attempt: Attempt) -> None:
 def test_the_witness_sees_it(attempt: str, seen: str) -> None:
     """An escape without a wall is also seen from outside, and not only reported by the attempt."""
     assert seen in results("none")[attempt].signs
+
+
+def test_a_process_that_is_about_to_end_is_seen() -> None:
+    """A process ends some time after it was killed; the witness sees each of fifty at once, and no untouched one."""
+    with Witness("none", [], SandboxLimits()) as witness:
+        assert witness._reached_processes() == []
+        for _ in range(50):
+            os.kill(witness.given["bystander"], signal.SIGKILL)
+            assert witness._reached_processes() == ["another process was killed"]
+        assert witness._reached_processes() == []
 
 
 def test_a_hole_is_seen(landlock: Wall, monkeypatch: pytest.MonkeyPatch) -> None:
