@@ -91,7 +91,7 @@ class MendingPlace:
 
     @property
     def counts(self) -> str:
-        """How many questions miss edges there, how many of them miss nothing else, and how many weren't linked.
+        """How many questions miss edges there, miss nothing else, and weren't linked to the start of the path.
 
         Over several runs it counts answers: those of each run to a question.
         """

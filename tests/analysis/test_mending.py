@@ -91,7 +91,7 @@ def test_answers_of_all_runs_count() -> None:
 
 
 def test_a_place_says_how_often_the_question_was_not_linked() -> None:
-    """Of q1 and q2, which miss a → b, one was linked to a namesake of its start; so was q3, which misses CC alone.
+    """Both q1 and q2 miss a → b, and q1 was linked to a namesake of its start; so was q3, which misses CC alone.
 
     In the second run q1 was linked to another node: of three answers that miss a → b two weren't linked, one of them
     to a namesake. What is lost elsewhere doesn't count there.

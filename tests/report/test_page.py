@@ -49,7 +49,7 @@ def test_hidden_characters_are_written_out() -> None:
 
 
 def test_the_page_warns_as_evaluate_does(tmp_path: Path) -> None:
-    """Of two answers without `abstained`, an edge without a relation, and chunks of lines where gold has files."""
+    """It warns of answers that don't say if they decline, of an edge without a relation, and of ids finer than gold."""
     questions: list[cli.Row] = [
         {"id": "q1", "question": "?", "paths": [{"steps": [["a:x.py", "CALLS", "a:y.py"]]}], "relevant": ["a:x.py"]},
         {"id": "q2", "question": "?", "answerable": False, "why_not": "no path"},

@@ -40,7 +40,7 @@ PARTS = (
 )
 
 #: Why a system whose answers are the same is no evidence.
-NOT_READ = "it never asked for context.dataset, so that it saw no difference between the graphs"
+NOT_READ = "it didn't ask for context.dataset when its graph was the second one, so that the two can't be compared"
 
 #: The characters of a text that are shown around a difference.
 SHOWN = 200
@@ -60,7 +60,7 @@ class Twin:
     outcome
         ``influence`` if a part of the answers is the same over each graph, but not over both; else ``chance`` if
         answers over the same graph differ; ``nothing`` if all of them failed, show nothing, or show only what varies,
-        or if the system never read the second graph.
+        or if the system didn't read the second graph.
     difference
         The first difference in words, or why nothing can be compared; None if the answers are the same.
     """
@@ -118,7 +118,7 @@ def compared(whole: Sequence[Answer], part: Sequence[Answer]) -> tuple[Outcome, 
     if difference is not None:
         return "influence", difference
     if not any(name in steady for name in shown_at_all):
-        return "nothing", "all that it shows varies over the same graph, so that chance hides what else differs"
+        return "nothing", "all that it shows varies over the same graph, so that any difference may be chance"
     if len(steady) < len(PARTS):
         return "chance", "it answers the same question over the same graph in several ways"
     return "same", None

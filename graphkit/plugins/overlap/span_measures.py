@@ -97,8 +97,8 @@ class SpanMeasure(CutMeasure):
 class SpanRecall(SpanMeasure):
     """Lines or characters of the gold that the top k chunks cover / lines or characters of the gold.
 
-    A whole file covers all of its lines, of which the number needn't be known. Of a text of evidence a chunk covers
-    what it holds of it: all of it, or at least 20 characters that are the chunk's whole text, its end or its beginning.
+    A whole file covers all of its lines, however many they are. A chunk covers the part of an evidence text that it
+    holds: all of it, or at least 20 characters that are the chunk's whole text, its end or its beginning.
     Texts are compared as by ``AnswerContainment``. It is unscored if the place of a chunk can't be told: an id without
     a file, a name of its own beside a path of the gold's, or a symbol in a file of the gold whose lines the knowledge
     graph doesn't state.

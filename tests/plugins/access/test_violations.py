@@ -534,7 +534,7 @@ def test_the_table_of_the_team(limits_data: Path, empty_store: Store) -> None:
 
 
 def test_the_file_of_a_forbidden_symbol_is_named() -> None:
-    """Where only a symbol of a file was retrieved, its path names it, unless the principal may read the file itself."""
+    """The path of a file names a forbidden symbol that was retrieved from it, unless the file itself may be read."""
     retrieved = ["hr:people.py#load_salaries", "api:secrets/key#token_of_all"]
     for answer, expected in (
         ("By people.py.", 1.0),

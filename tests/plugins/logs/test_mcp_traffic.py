@@ -91,7 +91,7 @@ def test_what_traffic_logs() -> None:
 
 
 def test_a_response_that_was_written_before_its_call() -> None:
-    """Of two writers the quicker one may be behind: a response finds its call in the next three messages, once.
+    """A result that two writers put before its call is read with it, if the call is one of the next three messages.
 
     A result whose call isn't logged is counted, and so is one whose call stands four messages behind it.
     """
