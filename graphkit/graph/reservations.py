@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
@@ -140,9 +141,10 @@ def _is_dead(owner: str) -> bool:
         return False
     try:
         os.kill(int(pid), 0)
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError as error:
         return isinstance(error, ProcessLookupError)
-    return False
+    return stat.rpartition(")")[2].split()[0] == "Z"  # it has ended, and nobody has asked how, as in many containers
 
 
 def unfinished_loads(store: Store) -> list[UnfinishedLoad]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -19,9 +22,11 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved, unfinished_loads
 from graphkit.graph.score_nodes import gradings
 from tests.helpers import ROOT, forked
+from tests.helpers.cli import environment
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import EngineSettings
 from tests.helpers.loading import RUN, change, contents, load_all
+from tests.helpers.processes import listed
 from tests.helpers.suites import one_fast
 
 
@@ -244,6 +249,19 @@ def test_two_processes_at_once_do_not_double(
     empty_store.write("MATCH (n) DETACH DELETE n")
     graphkit.evaluate(file, store=empty_store)
     assert both == contents(empty_store)
+
+
+@listed
+def test_a_process_that_nobody_waits_for_is_dead(
+    empty_store: Store, engine_settings: EngineSettings, dataset: Path
+) -> None:
+    """In a container whose first process waits for nothing, a killed one stays listed; it loads no more."""
+    command = [sys.executable, "-c", KILLED, str(dataset / "runs" / f"{RUN}.jsonl"), "edges"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment(engine_settings.env)) as killed:
+        os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)
+        os.kill(killed.pid, 0)
+        assert [one.interrupted for one in unfinished_loads(empty_store)] == [True]
+    assert killed.returncode == -signal.SIGKILL
 
 
 def test_a_load_waits_for_another_ones(empty_store: Store, dataset: Path) -> None:

@@ -23,6 +23,7 @@ from graphkit.cli import progress
 from graphkit.cli.terminal import say
 from tests.helpers import forked
 from tests.helpers.cli import called, environment
+from tests.helpers.processes import running
 
 
 class Terminal:
@@ -55,8 +56,7 @@ class Terminal:
 
     def interrupt(self) -> None:
         """Press Ctrl-C once the command waits for what is typed: of an earlier one Python would know only then."""
-        stat = Path(f"/proc/{self.process.pid}/stat")
-        while stat.read_text().rpartition(")")[2].split()[0] != "S":
+        while (found := running(self.process.pid)) is not None and found.state != "S":
             time.sleep(0.001)
         os.killpg(self.process.pid, signal.SIGINT)  # what a terminal that controls the process sends
 

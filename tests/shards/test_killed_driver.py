@@ -10,11 +10,12 @@ import pytest
 
 from graphkit.plugins.embedded.locks import wait_until
 from tests.helpers import ROOT
+from tests.helpers.processes import children, listed, running
 from tests.shards.driver import COUNT
 
 
 @pytest.mark.slow("a command with workers is killed")
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted by /proc")
+@listed
 def test_a_killed_driver(tmp_path: Path) -> None:
     """Another driver reuses the finished parts of a killed one, whose workers are gone, and yields all of them."""
     (tmp_path / "marks").mkdir()
@@ -27,7 +28,7 @@ def test_a_killed_driver(tmp_path: Path) -> None:
     driver.kill()
     driver.wait()
     driver.stdout.close()
-    wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers), 60)
+    assert wait_until(lambda: not any(map(running, workers)), 60)
     finished = len(list((tmp_path / "parts").glob("*.part")))
     assert 4 <= finished < COUNT
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
@@ -37,17 +38,3 @@ def test_a_killed_driver(tmp_path: Path) -> None:
     assert sum(text == "xx" for text in marks.values()) <= 2
     assert len(marks) == COUNT
     assert {path.suffix for path in (tmp_path / "parts").iterdir()} == {".part"}
-
-
-def children(process: int) -> list[int]:
-    """Return the processes that a process started."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            if parent == process:
-                found.append(int(entry.name))
-    return found

@@ -13,6 +13,7 @@ import pytest
 from graphkit.scoring.file_scoring import SMALL
 from tests.helpers.cli import COMMAND, environment
 from tests.helpers.datasets import write_jsonl
+from tests.helpers.processes import in_group
 from tests.helpers.suites import one_fast
 
 #: The options by which the work is done in a pool of processes, and in those of an executor.
@@ -51,20 +52,6 @@ def started(world: Path, home: Path, run: str, place: str) -> subprocess.Popen[s
         text=True,
         start_new_session=True,
     )
-
-
-def in_group(group: int) -> list[str]:
-    """Return the names of the processes of a group."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = stat.read_text().rpartition(")")
-        except OSError:  # it has ended
-            continue
-        state, _, its_group = rest.split()[:3]
-        if int(its_group) == group and state != "Z":  # an ended one whose parent has ended waits for init
-            found.append(name)
-    return found
 
 
 def assert_ends(command: subprocess.Popen[str], code: int) -> None:

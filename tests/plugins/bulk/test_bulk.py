@@ -33,6 +33,7 @@ from tests.helpers.cli import Graph
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment
 from tests.helpers.loading import whole
+from tests.helpers.processes import children
 from tests.helpers.sharded import emptied
 from tests.helpers.suites import one_fast
 
@@ -289,7 +290,7 @@ def test_killed_bulk_load_leaves_an_empty_database(tmp_path: Path) -> None:
             assert process.poll() is None, "the load ended before it could be killed"
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        importer = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+        importer = children(process.pid)[0]
         os.kill(importer if victim == "importer" else process.pid, signal.SIGKILL)
         _, said = process.communicate(timeout=120)
         if victim == "importer":

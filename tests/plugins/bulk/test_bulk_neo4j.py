@@ -36,6 +36,7 @@ from tests.helpers.engines import (
     folder_in_memory,
 )
 from tests.helpers.loading import whole
+from tests.helpers.processes import children
 from tests.plugins.bulk.test_bulk import mixed_dataset, odd_dataset, through_bolt
 
 COMMAND = [sys.executable, "-m", "graphkit"]
@@ -118,9 +119,8 @@ def test_killed_imports_are_refused_until_they_are_repaired(installation: Neo4jI
     environment = child_environment(STOPPED)
     process = subprocess.Popen([*COMMAND, *importing], cwd=ROOT, env=environment, stderr=subprocess.PIPE)
     log = out / "import.log"
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     tool = killed_when(
-        process, lambda: log.exists() and "Node import COMPLETED" in log.read_text(), lambda: int(children.read_text())
+        process, lambda: log.exists() and "Node import COMPLETED" in log.read_text(), lambda: children(process.pid)[0]
     )
     os.kill(tool, signal.SIGKILL)
     refused = run(importing, environment)

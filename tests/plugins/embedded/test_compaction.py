@@ -38,6 +38,7 @@ from tests.helpers.cli import inside
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.engines import child_environment
 from tests.helpers.loading import RUN, whole
+from tests.helpers.processes import children
 from tests.plugins.bulk.test_bulk import odd_dataset
 
 
@@ -120,7 +121,7 @@ def test_killed_compaction_loses_nothing(walked: tuple[Path, Counter[str]], tmp_
         assert process.poll() is None, "the compaction ended before it could be killed"
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    copier = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    copier = children(process.pid)[0]
     os.kill(copier if victim == "copier" else process.pid, signal.SIGKILL)
     _, said = process.communicate(timeout=120)
     if victim == "copier":

@@ -30,6 +30,7 @@ from graphkit.plugins.embedded.locks import held_lock
 from graphkit.plugins.embedded.place import Layout
 from tests.helpers import ROOT
 from tests.helpers.engines import clean_environment
+from tests.helpers.processes import running
 
 ON_LINUX = pytest.mark.skipif(not Path("/proc/locks").exists(), reason="reads /proc")
 
@@ -301,7 +302,7 @@ def test_server_ends_when_its_folder_is_deleted(data: Path) -> None:
     ensure_running(data, keep=True).release()
     pid = server_pid(data)
     shutil.rmtree(data, ignore_errors=True)
-    wait_until(lambda: not is_alive(pid), "the server has gone")
+    wait_until(lambda: running(pid) is None, "the server has gone")
 
 
 def test_server_is_out_of_reach_of_ctrl_c(shared: Path) -> None:
@@ -527,19 +528,6 @@ LOOPBACK = ("0100007F", "00000000000000000000000001000000", "0000000000000000FFF
 def mode(path: Path) -> int:
     """Return the permission bits of a file."""
     return stat.S_IMODE(path.stat().st_mode)
-
-
-def is_alive(pid: int) -> bool:
-    """Return whether a process runs; a zombie doesn't."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        pass
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return not Path("/proc/self").exists()
 
 
 def listening_addresses(pid: int) -> list[str]:

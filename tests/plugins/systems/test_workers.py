@@ -15,8 +15,8 @@ from graphkit.plugins.embedded.locks import wait_until
 from tests.helpers.api import Api, limited, message, served
 from tests.helpers.cli import COMMAND, Row, environment, tiny
 from tests.helpers.datasets import read_jsonl
+from tests.helpers.processes import children, listed, running
 from tests.helpers.systems import records, run
-from tests.shards.test_killed_driver import children
 
 QUESTIONS: tuple[Row, ...] = tuple(
     {"id": f"t{number}", "question": f"Number {number}?", "gold_answer": "g"} for number in range(40)
@@ -98,7 +98,7 @@ def test_a_killed_worker_costs_what_was_under_way(folder: Path) -> None:
 
 
 @pytest.mark.slow("a command with workers is killed, and starts again")
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted by /proc")
+@listed
 def test_a_killed_command_goes_on(folder: Path) -> None:
     """After a kill -9 of the command its workers end, and the same command makes the file of an undisturbed one."""
     arguments = ("--system", "worked:slow", "--on", "processes=2", "--concurrency", 2)
@@ -114,7 +114,7 @@ def test_a_killed_command_goes_on(folder: Path) -> None:
     assert len(workers) >= 2
     driver.kill()
     driver.communicate()
-    assert wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers), 60)
+    assert wait_until(lambda: not any(map(running, workers)), 60)
     kept = file.read_bytes().count(b"\n")
     assert 8 <= kept < 40
     again = run(folder, *arguments, "-o", "shaken")
