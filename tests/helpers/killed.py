@@ -282,7 +282,7 @@ def embedded_database(folder: Path) -> Iterator[Database]:
         pid = embedded.status(home).pid
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
-            wait_until(lambda: not embedded.status(home).running, 60)
+            assert wait_until(lambda: not embedded.status(home).running, 60)
 
     begin()
     try:

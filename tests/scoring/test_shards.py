@@ -354,7 +354,7 @@ def test_a_killed_command_goes_on(source: Path, tmp_path: Path) -> None:
     parts = tmp_path / ".out.parts"
     path = f"{os.environ['PYTHONPATH']}{os.pathsep}{ROOT}"
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}) as driver:
-        wait_until(lambda: len([*parts.glob("*.part")]) > 1, 120)
+        assert wait_until(lambda: len([*parts.glob("*.part")]) > 1, 120)
         os.kill(driver.pid, signal.SIGKILL)
     assert not (tmp_path / "out" / "manifest.json").exists()
     finished = {name for part in parts.glob("*.part") for name in questions_in(part)}

@@ -286,7 +286,7 @@ def test_two_commands_on_one_folder(source: Path, tmp_path: Path) -> None:
     command, env = [sys.executable, str(script), *arguments], {**os.environ, "PYTHONPATH": path}
     with subprocess.Popen(command, env=env) as driver:
         try:
-            wait_until(lambda: any(seen.iterdir()), 120)
+            assert wait_until(lambda: any(seen.iterdir()), 120)
             with pytest.raises(InputError, match="another command is writing this results folder"):
                 scored(None, source, run_in(source), out=out)
             assert driver.wait(120) == 0
@@ -298,7 +298,7 @@ def test_two_commands_on_one_folder(source: Path, tmp_path: Path) -> None:
     for file in seen.iterdir():
         file.unlink()
     with subprocess.Popen(command, env=env) as driver:
-        wait_until(lambda: any(seen.iterdir()), 120)
+        assert wait_until(lambda: any(seen.iterdir()), 120)
         driver.kill()
     scored(None, source, run_in(source), out=out, measures=["RR"])
     assert graphkit.read_results(out).measures == ["RR"]
