@@ -27,9 +27,8 @@ class Break:
         What the walk did there.
     reached
         Whether the walk came to ``node``.
-    turn, turned_to
-        The edge outside gold by which the walk left there, if the first divergence is at this step; the names of its
-        end, the shortest first.
+    turn
+        The edge outside gold by which the walk left there, if the first divergence is at this step.
     joined
         The place of the first step of the path that it walked, if that is a later one.
     ordered
@@ -42,7 +41,6 @@ class Break:
     kind: TurnKind | Otherwise
     reached: bool
     turn: Edge | None
-    turned_to: tuple[str, ...]
     joined: int | None
     ordered: bool
 
@@ -55,7 +53,7 @@ class Break:
         """Return the break without what needs directions: where the walk turned, stopped or arrived."""
         if self.kind not in ("turned", "stopped", "other route"):
             return self
-        return replace(self, kind="missed" if self.joined is None else "joined", turn=None, turned_to=())
+        return replace(self, kind="missed" if self.joined is None else "joined", turn=None)
 
 
 @lru_cache(1)  # the causes and the marks of a question ask one after the other
@@ -84,7 +82,6 @@ def _break(case: Case, place: int, step: int, edge: Edge, known: Divergence | No
         kind=how if how is not None else turn_kind(known.row()),
         reached=edge[0] in case.reached,
         turn=turn,
-        turned_to=case.places.names(turn[2]) if turn is not None else (),
         joined=known.joined if known.joined is not None and known.joined > step else None,
         ordered=known.ordered,
     )

@@ -83,17 +83,6 @@ class Cause:
     place: str = ""
 
 
-def cause_of(case: Case, invalid: str | None = None) -> Cause | None:
-    """Return the cause at the first gold path that broke; None if the run has every one, of the right version.
-
-    Parameters
-    ----------
-    invalid
-        The reason why the gold is stale, if it is.
-    """
-    return next(iter(causes_of(case, invalid)), None)
-
-
 def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirected: bool = False) -> tuple[Cause, ...]:
     """Return the cause for each gold path that counts and broke, in their order; one if the question isn't scored.
 

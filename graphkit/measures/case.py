@@ -347,13 +347,6 @@ class Case:
         rankings = self.answer.rankings if self.answer is not None else {}
         return [*dict.fromkeys(node for names in rankings.values() for node in names)]
 
-    @lazy
-    def duplicates(self) -> list[str]:
-        """Ids that the ranking holds more than once."""
-        if not self.repeats:
-            return []
-        return [chunk.id for rank, chunk in enumerate(self.chunks, 1) if self.ranks[chunk.id] < rank]
-
     # Gold ------------------------------------------------------------------------------------------------------------
 
     def _read_gold(self) -> None:

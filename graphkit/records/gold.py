@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from itertools import compress
-from operator import mul
 from typing import Any
 from zlib import crc32
 
@@ -105,11 +104,6 @@ class GoldSum:
     def add(self, question: str, gold: int) -> None:
         """Add a question's gold, weighted by its id, so that questions can't exchange their gold."""
         self.value += gold * (crc32(question.encode("utf-8", "surrogatepass")) | 1)
-
-    def add_all(self, questions: Iterable[str], golds: Iterable[int]) -> None:
-        """Add many questions, as :meth:`add` adds one."""
-        weights = [crc32(name.encode("utf-8", "surrogatepass")) | 1 for name in questions]
-        self.value += sum(map(mul, golds, weights))
 
     def merge(self, other: GoldSum) -> None:
         """Add another sum."""

@@ -33,9 +33,6 @@ from graphkit.report.escaping import visible
 #: traversal, or the question wasn't answered.
 MarkKind = Literal["walked", "missed", "reversed", "relation", "optional", "alternative", "unlogged", "unattempted"]
 
-#: The marks of a required step that the run lacks.
-LOSSES: frozenset[MarkKind] = frozenset(("missed", "reversed", "relation"))
-
 #: How the question stands in the run: only an answered, valid and logged one has losses.
 State = Literal["scored", "failed", "absent", "invalid", "unlogged"]
 

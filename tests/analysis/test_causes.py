@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.analysis.causes import Cause, cause_of, causes_of, questions_by_cause
+from graphkit.analysis.causes import Cause, causes_of, questions_by_cause
 from graphkit.analysis.evaluation_plan import EvaluationPlan
 from graphkit.analysis.explanations import explanations_in_graph
 from graphkit.analysis.file_failures import RunOnFiles
@@ -31,7 +31,7 @@ from graphkit.records.scores import Score
 from graphkit.report.page import write_report
 from graphkit.report.spine import Spine, backbone_of, column_of
 from graphkit.report.spine_view import fragment
-from tests.helpers.cases import answer, manual, question, unlogged
+from tests.helpers.cases import answer, first_cause, manual, question, unlogged
 from tests.helpers.cli import Row, inside, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.pages import Page, spine_of
@@ -236,7 +236,7 @@ def _made(folder: Path) -> Path:
 def test_each_cause_by_hand(name: str, tmp_path: Path) -> None:
     """The first cause of the list that the data can show, in its sentence, and what to do."""
     run, expected = RunOnFiles.read(_made(tmp_path)), MADE[name]
-    found = cause_of(run.cases[name], run.invalid.get(name))
+    found = first_cause(run.cases[name], run.invalid.get(name))
     if expected.kind is None:
         assert found is None
         return
@@ -362,7 +362,7 @@ def test_gold_without_an_order_is_missed_and_not_broken() -> None:
             "Log the retrieved chunks: they tell more of the cause.",
         ),
     ):
-        found = cause_of(Case(gold, answer(walk, retrieved=retrieved)))
+        found = first_cause(Case(gold, answer(walk, retrieved=retrieved)))
         assert found is not None
         assert (found.kind, found.sentence, found.remedy) == (kind, sentence, remedy)
 
@@ -371,7 +371,7 @@ def test_a_walk_without_an_order_misses_an_edge_and_did_not_break() -> None:
     """Gold has an order and the record has none: of the set, x CALLS y is lacking, and nothing is left or joined."""
     gold = question([(X, "CALLS", Y), (Y, "READS", Z)])
     case = Case(gold, answer([(X, "CALLS", Z), (Y, "READS", Z)], retrieved=[], ordered=False))
-    found = cause_of(case)
+    found = first_cause(case)
     assert found is not None
     assert found.sentence == "misses `x -CALLS-> y`: came to `y`, but did not walk to it from `x`"
     assert found.remedy == "For `x -CALLS-> y`, follow `CALLS` edges from `x`."
@@ -396,7 +396,7 @@ def test_a_version_that_was_read_beside_the_right_one_is_no_cause() -> None:
     gold = question([(X, "CALLS", Y)], commits={"a": ONE})
     both = [{"id": X, "commit": TWO}, {"id": X, "commit": ONE}]
     for chunks, kind in ((both, "not retrieved"), (both[:1], "another version")):
-        found = cause_of(Case(gold, answer(retrieved=chunks), commits))
+        found = first_cause(Case(gold, answer(retrieved=chunks), commits))
         assert found is not None
         assert found.kind == kind
 

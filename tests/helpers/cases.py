@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from graphkit.analysis.causes import Cause, causes_of
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.registry import parse_measure
@@ -82,3 +83,8 @@ def relevant(gains: Mapping[str, float] | Iterable[str], **fields: Any) -> Quest
     """Return a question with relevant ids, or ids with their gains."""
     given = dict(gains) if isinstance(gains, Mapping) else list(gains)
     return question(relevant=given, **fields)
+
+
+def first_cause(case: Case, invalid: str | None = None) -> Cause | None:
+    """Return the cause at the first gold path that broke."""
+    return next(iter(causes_of(case, invalid)), None)

@@ -77,12 +77,6 @@ def test_duplicates_count_at_their_first_rank() -> None:
     # Both are in the top 5, one of them in the top 2; the precision is 1/1 at rank 1 and 2/4 at rank 4.
     assert scores(asked, run) == pytest.approx([1.0, 1.0, 2 / 5, 1.0, ndcg, 1.0, 1 / 2, (1 + 2 / 4) / 2])
     assert value("Recall@3", asked, run) == 0.5
-    assert Case(asked, run).duplicates == ["a", "b"]
-
-
-def test_a_ranking_without_repeats_reports_none() -> None:
-    """Distinct ids are no duplicates."""
-    assert Case(relevant(["a"]), ranking("a", "b")).duplicates == []
 
 
 def test_k_larger_than_the_ranking() -> None:

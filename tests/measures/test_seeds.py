@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.analysis.causes import cause_of
 from graphkit.measures.base import Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.crossings import crossings
@@ -17,6 +16,7 @@ from graphkit.measures.registry import parse_measure
 from graphkit.measures.seeds import NO_GOLD_SEED, NO_SEEDS, NOTHING_LINKED, not_linked
 from graphkit.records.access_rules import AccessRules
 from graphkit.records.models import AccessRule
+from tests.helpers.cases import first_cause
 from tests.helpers.datasets import write_jsonl
 from tests.records.samples import answer, question
 
@@ -128,7 +128,7 @@ def test_linked_to_the_start_of_an_alternative() -> None:
 def test_the_cause_names_a_namesake() -> None:
     """The sentence names both nodes so that they differ, and the remedy says to tell namesakes apart."""
     case = Case(question(**ONE), answer(seeds=[D, B], traversal=[[D, B]], retrieved=[]))
-    found = cause_of(case)
+    found = first_cause(case)
     assert found is not None
     assert found.kind == "not linked"
     assert found.sentence == (
@@ -143,7 +143,7 @@ def test_the_cause_names_a_namesake() -> None:
     before = [{"source": C, "relation": "R", "target": A, "path": 1}]
     for more in ({}, {"seeds": [D], "walked_before": before}):
         other = Case(question(**ONE), answer(traversal=[[D, B]], retrieved=[], **more))
-        assert [cause_of(other).kind, stage_of(other).name] == ["not retrieved"] * 2  # type: ignore[union-attr]
+        assert [first_cause(other).kind, stage_of(other).name] == ["not retrieved"] * 2  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

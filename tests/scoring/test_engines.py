@@ -59,7 +59,7 @@ def test_generated_runs_hold_the_odd_cases(runs: list[Run]) -> None:
         seen["failed call"] += any(call.failed for call in calls or ())
         seen["call that showed nobody knows what"] += any(call.seen is None for call in calls or ())
         seen["call that showed nothing"] += any(call.seen == [] for call in calls or ())
-        seen["duplicate id"] += bool(case.duplicates)
+        seen["duplicate id"] += case.repeats
         seen["own k"] += case.question.k is not None
         seen["alternatives"] += any(len(unit) > 1 for unit in case.units)
         seen["earlier turns unknown"] += (

@@ -279,10 +279,6 @@ def _path_of_names(value: Mapping[str, Any]) -> list[list[LoggedEdge]] | None:
     return None
 
 
-def _are_texts(value: list[Any]) -> bool:
-    return all(isinstance(one, str) for one in value)
-
-
 def _undirected(ends: Sequence[str | None], relations: Sequence[str | None]) -> list[LoggedEdge]:
     steps = zip(ends, relations, ends[1:], strict=False)
     return [LoggedEdge(str(start), relation, str(end), directed=False) for start, relation, end in steps]
