@@ -9,7 +9,7 @@ from graphkit.analysis.broken_edges import NOT_LINKED, not_linked_in_words
 from graphkit.analysis.config import BY_TEXT
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
 from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
-from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
+from graphkit.analysis.gate_outcomes import MIN_SCORED, GateOutcome, with_margins
 from graphkit.analysis.gates import STALE_AS_ZERO
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
 from graphkit.analysis.mending import MendingPlace
@@ -422,7 +422,7 @@ def _lost_most(result: Evaluation, gate: GateOutcome, logged: Sequence[Evaluatio
         return None
     explained = {row.question for one in logged for row in one.rows if _explained(one, row)}
     values = result.held_values(gate.measure)
-    if gate.gate == "min-scored" or not values:
+    if gate.gate == MIN_SCORED or not values:
         place = [*result.measures].index(gate.measure)
         rows = (row for row in result.rows if row.question not in values and row.question in explained)
         reasons = {row.question: row.values[place] for row in rows}

@@ -18,13 +18,13 @@ NAMED = 5
 #: The gate of a bound on each question.
 FAIL_QUESTION = "fail-question"
 
-#: The gate whose bound is the level of a test.
-REGRESSION = "fail-on-regression"
+#: The gate whose bound is the level of a test, and that whose bound is a share of the questions.
+REGRESSION, MIN_SCORED = "fail-on-regression", "min-scored"
 
 #: The gates by the side of their bound: a value may not be under it (False), or not over it (True). The bound of other
 #: gates isn't a threshold for their value, or depends on the direction of the measure.
 _UPPER = {
-    **dict.fromkeys(("fail-under", "min-scored", "min-kappa"), False),
+    **dict.fromkeys(("fail-under", MIN_SCORED, "min-kappa"), False),
     **dict.fromkeys(("fail-over", "max-failed", "fail-on-stale", "fail-on-drop", "rule-out-drop"), True),
 }
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from graphkit.analysis.gate_outcomes import FAIL_QUESTION, NAMED, GateOutcome
+from graphkit.analysis.gate_outcomes import FAIL_QUESTION, MIN_SCORED, NAMED, GateOutcome
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.measures.owners import owner_of
 from graphkit.measures.registry import lower_is_better, measure_class
@@ -259,7 +259,7 @@ def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[s
             passed = not under(have, share * could)
             what = f"{measure} has a value on {have} of {counted(could, 'question')} that it could score"
             what += f" ({100 * part:.4g}%)" + ("" if passed else f", fewer than {100 * share:.12g}%")
-            outcomes.append(GateOutcome("min-scored", result.run, passed, what, measure, share, part))
+            outcomes.append(GateOutcome(MIN_SCORED, result.run, passed, what, measure, share, part))
     return outcomes
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphkit.analysis.findings import listed
-from graphkit.analysis.gate_outcomes import NAMED, REGRESSION, GateOutcome
+from graphkit.analysis.gate_outcomes import MIN_SCORED, NAMED, REGRESSION, GateOutcome
 from graphkit.analysis.gates import LEAST_SCORED, ask_again, beside_recall, stale_outcome
 from graphkit.analysis.pair_verdict import WORSE, judged
 from graphkit.analysis.paired import PairedResult, smallest_p
@@ -223,7 +223,7 @@ def _part(compared: RunComparison, what: str, have: int, could: int, measure: st
     return GateOutcome("baseline", compared.second, enough or allowed, what, measure, LEAST_SCORED, share)
 
 
-def unstated(gate: str, compared: RunComparison, allowed: Collection[str] = ()) -> list[GateOutcome]:
+def unstated(compared: RunComparison, allowed: Collection[str] = ()) -> list[GateOutcome]:
     """Check that the second run states cost, tokens and latency where the first one does, if they are compared.
 
     Each that it states for some questions only has an outcome. It needs four fifths of the questions that both answered
@@ -240,11 +240,11 @@ def unstated(gate: str, compared: RunComparison, allowed: Collection[str] = ()) 
             passed, what = True, f"{what}, which is allowed"
         elif not passed:
             what += f"; accept it by --allow-lost {one.name}"
-        outcomes.append(GateOutcome(gate, compared.second, passed, what, one.name, LEAST_SCORED, share))
+        outcomes.append(GateOutcome(MIN_SCORED, compared.second, passed, what, one.name, LEAST_SCORED, share))
     return outcomes
 
 
-def uncovered(gate: str, compared: RunComparison) -> list[GateOutcome]:
+def uncovered(compared: RunComparison) -> list[GateOutcome]:
     """Return a failure for each measure by which the second run has too few values where the first one has some.
 
     It needs a value, worst ones included, on four fifths of the questions that the first run was scored on: an answer
@@ -263,7 +263,7 @@ def uncovered(gate: str, compared: RunComparison) -> list[GateOutcome]:
             )
             what += f"was scored on, fewer than {100 * LEAST_SCORED:g}%"
             share = one.questions / scored
-            outcomes.append(GateOutcome(gate, compared.second, False, what, one.measure, LEAST_SCORED, share))
+            outcomes.append(GateOutcome(MIN_SCORED, compared.second, False, what, one.measure, LEAST_SCORED, share))
     return outcomes
 
 
@@ -395,8 +395,8 @@ class ComparisonGates:
                 found.append(
                     nothing_compared(self.first, compared, bool(compared.lost) and all(one.passed for one in found))
                 )
-            found += uncovered(self.first, compared)
-            found += unstated(self.first, compared, self.allow_lost)
+            found += uncovered(compared)
+            found += unstated(compared, self.allow_lost)
         if self.asked and compared.stale:
             found.append(stale_outcome(compared.second, compared.stale, compared.questions, self.allow_stale))
         if not empty:

@@ -139,6 +139,7 @@ def test_a_figure_that_some_records_leave_out(silent: int, code: int, figure: st
     found = inside(*gated, "--json", cwd=world, code=code).object()
     [outcome] = [one for one in found["gates"] if one["measure"] == figure]
     assert (outcome["passed"], outcome["value"]) == (not code, 1 - silent / QUESTIONS)
+    assert outcome["name"] == f"min-scored {figure}=0.8"  # the share is a bound of its own, and no drop
     assert [len(one["silent"]) for one in found["cost"]["figures"] if one["figure"] == figure] == [silent]
     inside(*asked, cwd=world, code=0)
     inside(*gated, "--allow-lost", figure, cwd=world, code=0)

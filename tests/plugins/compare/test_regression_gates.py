@@ -154,6 +154,16 @@ def test_a_crash_is_a_regression(tmp_path: Path, reason: str | None) -> None:
     assert "Failed, missing and unlogged questions are unscored at gates" in done.out
 
 
+@pytest.mark.parametrize("gates", [ComparisonGates(regression=True), ComparisonGates(drop=[(None, 0.9)])])
+def test_a_share_of_values_is_a_gate_of_its_own(gates: ComparisonGates, tmp_path: Path) -> None:
+    """b has claims in 10 of 20 answers: half, fewer than four fifths, which is neither a p-value nor a drop."""
+    file = scores(tmp_path, ["Groundedness"], [1.0] * 20, ["no claims"] * 10 + [1.0] * 10)
+    part, *others = gates.outcomes(compare_scores([file], "a", "b"))
+    assert (part.name, part.value, part.passed) == ("min-scored Groundedness=0.8", 0.5, False)
+    assert part.what == "Groundedness has a value on 10 of 20 questions that a was scored on, fewer than 80%"
+    assert all(one.passed for one in others)
+
+
 def test_the_baseline_failed(tmp_path: Path) -> None:
     """If a failed and b was scored, nothing is compared there, and a baseline of 10 of 20 is none."""
     file = scores(tmp_path, ["EdgeRecall"], ["failed: boom"] * 10 + [1.0] * 10, [1.0] * 20)
