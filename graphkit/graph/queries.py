@@ -63,7 +63,7 @@ class Query:
                 raise InputError(f"the query has no parameter {name!r}", where=self.name, remedy=f"It takes: {usage}")
         bound: dict[str, object] = {}
         for parameter in self.parameters:
-            if parameter.name in given:
+            if parameter.name in given and (given[parameter.name], parameter.default) != (None, None):
                 bound[parameter.name] = given[parameter.name]
                 if parameter.name == "limit" and not _is_count(given["limit"]):
                     what = f"the limit is {given['limit']!r}"

@@ -89,7 +89,8 @@ class UserQuery:
             A parameter holds a value that the database can't hold, or the query reaches beyond the graph.
         """
         limit = self._limit()
-        parameters = dict(self.parameters) if limit is None else {**self.parameters, "limit": NO_LIMIT}
+        # A run may be called 2026, and a question 17: both are texts in the graph.
+        parameters = {**self.parameters, **self.names, **({} if limit is None else {"limit": NO_LIMIT})}
         subgraph = Subgraph()
         allowed, wanted = allow_load_csv or self.named, subgraph if draw else None
         try:
@@ -194,9 +195,7 @@ def user_query(source: str | None, expression: str | None, given: Mapping[str, s
         return UserQuery(own.text, bound, _names(bound, given), False, own.title, own.answers)
     named = named_query(source)
     bound = named.bind(values)
-    names = _names(bound, given, named=True)
-    # A run may be called 2026, which is a text there.
-    return UserQuery(named.text, {**bound, **names}, names, True, named.title, named.answers)
+    return UserQuery(named.text, bound, _names(bound, given, named=True), True, named.title, named.answers)
 
 
 def _is_cypher(source: str) -> bool:

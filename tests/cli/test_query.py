@@ -154,6 +154,7 @@ def test_file_without_a_header(held: Graph, tmp_path: Path) -> None:
     ("arguments", "reported"),
     [
         (("missed-edges",), ("missed-edges: the parameter 'run' is missing", "-p run=... -p question=null")),
+        (("missed-edges", "-p", "run=null"), ("missed-edges: the parameter 'run' is missing",)),
         (("missed-edges", "-p", "runs=r"), ("no parameter 'runs'", "It takes: -p run=...")),
         (("missed-edges", "-p", "run=rr"), ("no run is called 'rr'", "Did you mean r?")),
         (("missed-edges", "-p", "run=2026"), ("no run is called '2026'", "The graph holds: r.")),
@@ -293,6 +294,11 @@ def test_run_called_like_a_number(any_graph: Graph, tmp_path: Path) -> None:
     graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
     named = ("missed-edges", "-p", "run=2026", "-p", "question=7", "--json")
     assert query(any_graph, *named, cwd=tmp_path).object()["target"] == "b:n.py#z"
+    own = tmp_path / "own.cypher"
+    own.write_text("MATCH (a:Answer {run: $run, question: $question}) RETURN count(*) AS answers\n")
+    for asked in (("-e", own.read_text()), (own,)):  # in an own query, too: in the graph both names are texts
+        done = query(any_graph, *asked, *named[1:], cwd=tmp_path)
+        assert done.object() == {"answers": 1}
     done = query(any_graph, "missed-edges", "-p", "run=2025", cwd=tmp_path, code=2)
     assert "no run is called '2025'" in done.err
     assert done.out == ""
