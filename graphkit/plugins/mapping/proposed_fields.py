@@ -20,15 +20,17 @@ from graphkit.plugins.mapping.field_maps import FieldMap
 from graphkit.plugins.mapping.field_values import (
     ITEM,
     KNOWN,
+    SOME_KNOWN,
     FieldPath,
     RowValues,
     Vocabulary,
     expression_of,
+    scalars,
 )
 from graphkit.plugins.mapping.line_patterns import line_forms, sessions_of, step_forms
 from graphkit.plugins.mapping.log_rows import json_rows, log_rows
 from graphkit.plugins.mapping.mapped_records import joined_rows
-from graphkit.plugins.mapping.measured_walks import WalkField, measure_walks
+from graphkit.plugins.mapping.measured_walks import WalkField, measure_walks, words_of
 from graphkit.plugins.mapping.row_questions import QuestionField, question_fields
 from graphkit.plugins.mapping.walk_fields import walk_fields
 from graphkit.readers.logged import UnreadableLogError
@@ -50,6 +52,9 @@ _WEAK = 0.5
 
 #: Names of fields that hold what a system answered.
 _ANSWERS = ("answer", "response", "finalanswer", "completion", "generation", "prediction", "output", "reply", "out")
+
+#: Words by which the name of a list says that its nodes were retrieved, in this order.
+_RANKED = frozenset(("retrieved", "ranked", "ranking", "hits"))
 
 #: The fields of a record whose names say what they hold and in which unit.
 _AMOUNTS = ("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost", "error")
@@ -219,6 +224,7 @@ def _decided(
     elif not proposal.choices:
         _say_names(proposal, values, vocabulary)
     read |= _beside(proposal, values, vocabulary, read)
+    read |= _retrieved(proposal, values, vocabulary, read)
     known = {("question",), *((name,) for name in Answer.model_fields)} if values.rows and not asked.rows else set()
     proposal.unread = sorted({expression_of(one) for one in values.leaves if one not in read and one not in known})
     if chosen is not None:
@@ -432,6 +438,30 @@ def _beside(proposal: ProposedMap, values: RowValues, vocabulary: Vocabulary, re
             f"no answer is read: several fields hold texts, {shown} (name one by --map answer=FIELD)"
         )
     return found
+
+
+def _retrieved(
+    proposal: ProposedMap, values: RowValues, vocabulary: Vocabulary, read: set[FieldPath]
+) -> set[FieldPath]:
+    """Add the one list of nodes beside a walk whose name says that they were retrieved, and return its field.
+
+    Unread, it would leave the measures of rankings unscored, as if nothing had been logged.
+    """
+    walked = {path[: path.index(ITEM)] for path in read if ITEM in path}
+    ranked = [
+        path
+        for path in scalars(values, vocabulary.node, SOME_KNOWN)
+        if path.count(ITEM) == 1 and path[: path.index(ITEM)] not in walked
+        if any(_RANKED.intersection(words_of(str(part))) for part in path[: path.index(ITEM)])
+    ]
+    if len(ranked) != 1 or not any(one.startswith("traversal=") for one in proposal.assignments):
+        return set()
+    known, total = values.share(ranked[0], vocabulary.node)
+    proposal.assignments.append(f"retrieved={expression_of(ranked[0])}")
+    proposal.evidence.append(
+        f"`{expression_of(ranked[0])}`: what was retrieved, by its name; {known} of {counted(total, 'value')} are known"
+    )
+    return {*ranked}
 
 
 def _read_by_name(proposal: ProposedMap, name: str, path: FieldPath) -> set[FieldPath]:

@@ -116,6 +116,24 @@ def test_the_evidence_is_counted_and_shown(data: Path) -> None:
     assert walks_by(data, proposal) == WALKS
 
 
+def test_what_was_retrieved_is_read_by_its_name_beside_a_walk(data: Path) -> None:
+    """Three of four values are nodes, and q2 logs none; what no name says, or two names say, isn't read."""
+
+    def proposal_of(*names: str) -> ProposedMap:
+        rows = [{"q": one, "down": [list(edge) for edge in WALKS[one]]} for one in TEXTS]
+        return proposed(data, [{**rows[0], **{name: [D, "nowhere", A, B] for name in names}}, rows[1]])
+
+    proposal = proposal_of("retrieved_ids", "shown")
+    assert "`retrieved_ids[]`: what was retrieved, by its name; 3 of 4 values are known" in proposal.evidence
+    assert proposal.unread == ["shown[]"]
+    assert walks_by(data, proposal) == WALKS
+    one, two = import_log(proposal.path, "auto", data, map=proposal.assignments).records
+    assert [chunk["id"] for chunk in one["retrieved"]] == [D, "nowhere", A, B]
+    assert "retrieved" not in two
+    for names in (("shown",), ("hits", "ranking")):
+        assert not any(line.startswith("retrieved=") for line in proposal_of(*names).assignments)
+
+
 def test_a_hostile_name_adds_no_line_to_a_mapping(data: Path) -> None:
     """A field's name with a line break of Unicode would be an assignment of its own in the file: none is written."""
     hostile = "x\u2028answer = secret #"
