@@ -26,6 +26,14 @@ BRANCH = "graphkit-baseline"
 SECONDS = 300
 
 
+def _opened(repository: Path) -> Repo:
+    try:
+        return open_repository(repository)
+    except InputError as error:
+        remedy = "Run it in a clone, or keep baselines in a folder (`--baseline folder:DIR`, `save --folder DIR`)."
+        raise InputError(error.what, where=error.where, remedy=remedy) from None
+
+
 def save_on_branch(packed_folder: Path, repository: Path, branch: str, name: str) -> str:
     """Commit a packed baseline to a branch, in place of the former one of its name; return the commit.
 
@@ -34,7 +42,7 @@ def save_on_branch(packed_folder: Path, repository: Path, branch: str, name: str
     from dulwich.objects import Blob, Commit, Tree
 
     checked_name(name)
-    with closing(open_repository(repository)) as repo, git_errors(str(repository)):
+    with closing(_opened(repository)) as repo, git_errors(str(repository)):
         ref, parent = cast("Ref", f"refs/heads/{checked_branch(branch)}".encode()), _tip(repo, branch)
         before = _ref(repo, ref)
         root = Tree() if parent is None else repo[repo[parent].tree]  # type: ignore[attr-defined]
@@ -74,7 +82,7 @@ def from_branch(repository: Path, branch: str, name: str) -> Iterator[Path]:
     from dulwich.objects import Blob, Tree
 
     checked_name(name)
-    with closing(open_repository(repository)) as repo, git_errors(str(repository)), held_folder() as folder:
+    with closing(_opened(repository)) as repo, git_errors(str(repository)), held_folder() as folder:
         tip = _tip(repo, branch)
         root = None if tip is None else repo[repo[tip].tree]  # type: ignore[attr-defined]
         if not isinstance(root, Tree) or name.encode() not in root:
@@ -111,7 +119,7 @@ def fetch_branch(repository: Path, branch: str) -> None:
 
     The history of a shallow clone stays shallow, and that of a whole one whole.
     """
-    with closing(open_repository(repository)) as repo:
+    with closing(_opened(repository)) as repo:
         if (b"remote", b"origin") not in list(repo.get_config().sections()):
             return
         shallow = ["--depth=1"] if repo.get_shallow() else []

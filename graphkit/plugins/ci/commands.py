@@ -295,7 +295,11 @@ def _write(settings: CiSettings, evaluated: EvaluatedRuns, gates: list[GateOutco
     from graphkit.scoring.export import write_results
 
     place = Path(settings.out)
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"the folder can't be made: {error.strerror}"
+        raise InputError(what, where=str(place), remedy="Name another by --out.") from None
     texts = {
         "comparison.json": json.dumps(found.facts, ensure_ascii=False, default=str) + "\n",
         "comment.md": "\n".join(found.lines) + "\n",

@@ -72,7 +72,8 @@ def os_error(error: OSError, directory: Path) -> DatabaseError:
     reason = error.strerror or type(error).__name__
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return DatabaseError(f"{reason}{few_files()}", where=str(directory), remedy=_FILES_REMEDY)
-    if error.errno in (errno.EACCES, errno.EPERM) and (owner := other_owner(Path(error.filename or directory))):
+    denied = error.errno in (errno.EACCES, errno.EPERM) and os.access(directory, os.F_OK)  # else no database is there
+    if denied and (owner := other_owner(Path(error.filename or directory))):
         return DatabaseError(
             f"the embedded database in this folder belongs to {owner}: {reason}",
             where=str(directory),

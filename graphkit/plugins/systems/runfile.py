@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from graphkit.errors import InputError
+from graphkit.files.atomic import written
 from graphkit.files.git import commit_around
 from graphkit.files.leftovers import held_file, sweep
 from graphkit.files.made import note_of_run, now
@@ -101,12 +102,15 @@ class RunFile:
                 remedy=f"What was written before is kept ({counted(len(self._places), 'record')}). "
                 "Make room, and run the command again.",
             ) from None
-        if not self._appended:
-            self._appended, self.first_error = True, None
-            about = {"at": now(), "commit": commit_around(Path())}
-            note_of_run(self.path).write_text(json.dumps(about) + "\n", encoding="utf-8")
+        first, self._appended = not self._appended, True
+        if first:
+            self.first_error = None
         self._add(answer, self._end, len(line))
         self._end += len(line)
+        if first:
+            about = {"at": now(), "commit": commit_around(Path())}
+            with written(note_of_run(self.path)) as note:
+                note.write_text(json.dumps(about) + "\n", encoding="utf-8")
 
     def sort(self, order: Iterable[str]) -> None:
         """Sort the records by the order of the questions, each one once; replace the file whole or not at all."""
@@ -175,7 +179,8 @@ class RunFile:
             remedy = "Choose another name (name=package.module:callable) or --out, or delete the run's file."
             raise InputError(f"the run was made by {known}, not by {made_by}", where=str(self.path), remedy=remedy)
         if made_by and known != made_by:
-            self._note.write_text(made_by + "\n", encoding="utf-8")
+            with written(self._note) as note:
+                note.write_text(made_by + "\n", encoding="utf-8")
 
 
 def _adjoining(places: list[tuple[int, int]], end: int) -> bool:

@@ -170,5 +170,8 @@ def test_outside_of_a_repository(tmp_path: Path) -> None:
     write_lines(tmp_path / "data/questions.jsonl", QUESTIONS)
     write_lines(tmp_path / "data/runs/mine.jsonl", run_of(2))
     asked = ("baseline", "save", "data/runs/mine.jsonl")
-    assert "this is no git repository" in inside(*asked, cwd=tmp_path, code=2).err
+    for command in (asked, ("ci", "data/runs/mine.jsonl")):
+        done = inside(*command, cwd=tmp_path, code=2)
+        assert "this is no git repository" in done.err
+        assert "keep baselines in a folder (`--baseline folder:DIR`, `save --folder DIR`)" in done.err
     inside(*asked, "--folder", "kept", cwd=tmp_path, code=0)

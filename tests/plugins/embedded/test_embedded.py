@@ -143,6 +143,9 @@ def test_folder_of_another_user(data: Path, monkeypatch: pytest.MonkeyPatch) -> 
     told = os_error(refused, data)
     assert told.what == f"the embedded database in this folder belongs to {owner}: Permission denied"
     assert f"as {owner}" in str(told.remedy)
+    # Where there is no folder yet, there is no database, whoever owns the folder above.
+    data.rmdir()
+    assert "can't be used: Permission denied" in os_error(refused, data).what
 
 
 @ON_LINUX

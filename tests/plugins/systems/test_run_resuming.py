@@ -7,8 +7,15 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from graphkit.errors import InputError
+from graphkit.files.made import note_of_run
+from graphkit.plugins.systems.runfile import RunFile
+from graphkit.records.models import Answer
 from tests.helpers.api import message, served
 from tests.helpers.cli import COMMAND, Process, environment, inside, write_lines
+from tests.helpers.datasets import read_jsonl
 from tests.helpers.systems import TEN, asked, records, run
 
 
@@ -179,6 +186,15 @@ def test_disk_fills(process: Process, folder: Path) -> None:
     assert list(records(folder, "large")) == ["t0", "t1", "t2"]
     run(folder, "--system", "systems:large")
     assert list(records(folder, "large")) == [question["id"] for question in TEN]
+
+
+def test_a_note_that_cannot_be_written(tmp_path: Path) -> None:
+    """A record that is written is kept if the note beside it can't be: the error names the note."""
+    path = tmp_path / "mine.jsonl"
+    note_of_run(path).symlink_to(tmp_path / "gone" / "note")
+    with pytest.raises(InputError, match="ran-at: the file can't be written: No such"), RunFile(path, "r") as file:
+        file.append(Answer(run="r", question_id="q1"))
+    assert [one["question_id"] for one in read_jsonl(path)] == ["q1"]
 
 
 def test_sample_then_the_rest(folder: Path) -> None:
