@@ -130,6 +130,10 @@ def test_an_address_that_leads_nowhere_is_reported(
     status = page.get_by_role("status").filter(has_text="page")
     expect(status).to_have_text(told)
     expect(status).to_be_in_viewport()
+    note, choice = (page.locator(one).bounding_box() for one in ("#notice .note", "#against"))
+    assert note is not None
+    assert choice is not None
+    assert choice["y"] >= note["y"] + note["height"]  # the choice of a baseline doesn't lie over the message
     assert page.locator("main img").count() == 0
     page.evaluate("location.hash = '#storefront-graph/sf-04'")
     expect(page.locator("#detail #map")).to_have_count(1)
