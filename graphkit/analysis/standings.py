@@ -140,8 +140,8 @@ class Standings:
 
 def of_one(result: Evaluation, weightless: Collection[str] = ()) -> RunVerdict:
     """Return the verdict on a run without another: its first measure with a value and a weight, with the interval."""
-    for measure, summary in result.measures.items():
-        if measure not in weightless and summary.held(result.failed_as) is not None:
+    for measure in result.measures:
+        if measure not in weightless and result.held(measure) is not None:
             value, found = _value(measure, result), None
             if len(sample := result.sample(measure)) > 1:
                 found = mean_interval(sample, *bounds_of(measure))

@@ -414,7 +414,7 @@ class Evaluation:
             "invalid": len(self.invalid),
             **({"stale": dict(self.invalid)} if self.invalid else {}),
             "measures": {
-                name: one | {"held": self.measures[name].held(self.failed_as), "interval": self.interval(name)}
+                name: one | {"held": (at := self.held(name)), "interval": None if at is None else self.interval(name)}
                 for name, one in _as_json(self.measures).items()
             },
             **({"with_unscored": self._with_unscored()} if self.failed_as == "zero" else {}),

@@ -11,6 +11,7 @@ import pytest
 
 import graphkit
 from graphkit.analysis.gates import fail_under
+from graphkit.analysis.standings import of_one
 from graphkit.database.store import Store
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
@@ -130,6 +131,14 @@ def test_each_output_says_so(world: Path) -> None:
     assert said not in evaluated(world, "right", code=0).err
 
 
+def test_a_run_that_never_logs_them_is_held_to_nothing(world: Path) -> None:
+    """Nothing is held, in JSON as on the board, and the verdict of a page of this run alone is by another measure."""
+    result = graphkit.evaluate(world / "d" / "runs" / "untyped.jsonl", measures=["EdgeRecall", "CrossRepoRecall"])
+    found = result.as_json()["measures"]["EdgeRecall"]
+    assert (found["scored"], found["held"], found["interval"]) == (QUESTIONS, None, None)
+    assert of_one(result).text.startswith("untyped has CrossRepoRecall")
+
+
 def test_results_folders_keep_it(world: Path) -> None:
     """A results folder holds the counts and the strict values: its gates in a comparison are those of the files."""
     for run in ("partly", "right", "untyped"):
@@ -162,6 +171,13 @@ def test_comparisons_of_files(world: Path) -> None:
     assert lost in inside(*asked, cwd=world, code=1).err
     assert "EdgeRecall is lost: untyped never logged" in inside(*asked, "--format", "github", cwd=world, code=1).out
     inside(*asked, "--allow-lost", "EdgeRecall", cwd=world, code=0)
+    # Nor does it win, whichever stands first: nothing is compared by what one run alone never logs.
+    for pair in ((runs["honest"], runs["untyped"]), (runs["untyped"], runs["honest"])):
+        both = inside(
+            "compare", *pair, "-m", "EdgeRecall", "-m", "CrossRepoRecall", "--json", cwd=world, code=0
+        ).object()
+        assert [one["measure"] for one in both["with_failed"]] == ["CrossRepoRecall"]
+        assert both["verdict"]["winner"] is None
     named = inside(*asked, "--untyped", "--json", cwd=world, code=0).object()
     assert [one["measure"] for one in named["with_failed"]] == ["EdgeRecall(relation=False)"]
     # Neither run logs relations: both are compared by the ends.

@@ -17,7 +17,7 @@ from graphkit.analysis.run_differences import ComparingTask, Values, compare_tas
 from graphkit.analysis.scales import Scale
 from graphkit.errors import InputError, did_you_mean
 from graphkit.measures.registry import known_measure, lower_is_better, worst_of
-from graphkit.plugins.compare.compared_runs import ComparisonSource, GoldComparison, LostMeasure
+from graphkit.plugins.compare.compared_runs import ComparedRun, ComparisonSource, GoldComparison, LostMeasure
 from graphkit.plugins.compare.run_comparisons import UNLOGGED, Group, Incomplete, Loss, Mover, RunComparison
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.option_values import By
@@ -112,15 +112,15 @@ class Pairs:
         """The scale of each measure."""
         return {name: self.source.scale(name) for name in self.before}
 
-    @property
+    @cached_property
     def before(self) -> Values:
         """The values of the first run."""
-        return self.source.first.values
+        return _comparable(self.source.first, self.source.second)
 
-    @property
+    @cached_property
     def after(self) -> Values:
         """The values of the second run."""
-        return self.source.second.values
+        return _comparable(self.source.second, self.source.first)
 
     @property
     def failed_as(self) -> FailedAs:
@@ -332,6 +332,11 @@ class Pairs:
 
     def _tasks(self, before: Values, after: Values, members: Set[str] | None = None) -> list[ComparingTask]:
         return comparing_tasks(before, after, self.scales, draws_of(self.options), self.source.clusters, members)
+
+
+def _comparable(run: ComparedRun, other: ComparedRun) -> Values:
+    """Return the values of a run, none by a measure of relations that it alone never logs: it would gain by that."""
+    return {name: {} if name in run.untyped - other.untyped else column for name, column in run.values.items()}
 
 
 def compare_with_accuracy(task: ComparingTask) -> PairedResult:
