@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
 from graphkit.graph.queries import failure_queries, named_queries
 from graphkit.plugins.judging.verdict_files import write_verdicts
+from tests.helpers import ROOT
 from tests.helpers.cli import Row, tiny
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.verdicts import claim, plausible, verdict
@@ -120,6 +122,9 @@ def test_each_question_is_counted_once(store: Store, tmp_path: Path) -> None:
 def test_kinds_are_named_queries_in_their_order() -> None:
     """The kinds that files suffice for are named queries, in the order in which these are shown."""
     assert [query.name for query in failure_queries() if query.name in file_kinds()] == [*file_kinds()]
+    needing = {query.name for query in failure_queries()} - {*file_kinds()}
+    [listed] = re.findall("These kinds need the graph: (.+)", (ROOT / "docs" / "explaining.md").read_text("utf-8"))
+    assert {*re.findall("`([a-z-]+)`", listed)} == needing
 
 
 def test_one_function_reads_and_answers(shop: Path) -> None:
