@@ -244,7 +244,8 @@ class LogCoverage:
             return ""
         counts = self.known_ids()
         parts = ", ".join(f"{name} {counts[name]}" for name in ("gold", "artifacts", "edges"))
-        return f"{counts['known']} of {counted(counts['all'], 'id')} are known ({parts})"
+        ids = f"{counted(counts['all'], 'id')} {'is' if counts['all'] == 1 else 'are'}"
+        return f"{counts['known']} of {ids} known ({parts})"
 
     def edge_line(self) -> str:
         """Return how the knowledge graph holds the edges, in words; an empty text if there are no edges."""

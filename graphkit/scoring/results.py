@@ -299,7 +299,7 @@ class Evaluation:
             return ""
         lacking, taken = self.without_commit
         chunks = f"{taken} of {counted(lacking, 'chunk')} without a commit"
-        return f"{chunks} {'takes' if taken == 1 else 'take'} that of their artifact in the dataset's graph"
+        return f"{chunks} {'takes that of its' if taken == 1 else 'take that of their'} artifact in the dataset's graph"
 
     def share_of(self, measure: str) -> str:
         """Return on how many questions something happened that a measure counts, with the upper bound of their share.

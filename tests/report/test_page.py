@@ -265,7 +265,7 @@ def test_the_page_says_which_chunks_take_the_commit_of_their_artifact(tmp_path: 
     known = [{"id": "a:m.py#x", "commit": "1"}, {"id": "a:m.py#y"}]
     run = cli.tiny(tmp_path, artifacts=known)
     page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
-    assert "1 of 3 chunks without a commit takes that of their artifact in the dataset's graph." in page.text
+    assert "1 of 3 chunks without a commit takes that of its artifact in the dataset's graph." in page.text
     for path in (tmp_path / "artifacts.jsonl", tmp_path / "r.html"):
         path.unlink()
     page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
