@@ -278,13 +278,17 @@ def shown_mean(summary: Summary, failed_as: CountedAs) -> str:
 
 
 def mean_in_words(summary: Summary, failed_as: CountedAs) -> str:
-    """Return the mean to show, and the value at gates if edges without a relation change it.
+    """Return the mean to show, how many questions have a value unless all do, and the value at gates if it is another.
 
     >>> mean_in_words(Summary.of("EdgeRecall", [4.0], 4, 4, strict=[-2.0]), "worst")
     '1.0000 (0.5000 at gates)'
+    >>> mean_in_words(Summary.of("EdgeRecall", [35.0], 35, 60, Left(failed=25)), "worst")
+    '1.0000 (35/60; 0.5833 at gates)'
     """
-    at_gates = "" if summary.strict is None else f" ({shown(summary.held(failed_as))} at gates)"
-    return f"{shown_mean(summary, failed_as)}{at_gates}"
+    mean, held = shown_mean(summary, failed_as), shown(summary.held(failed_as))
+    notes = [f"{summary.scored}/{summary.total}"] if summary.scored < summary.total else []
+    notes += [f"{held} at gates"] if held != mean else []
+    return f"{mean} ({'; '.join(notes)})" if notes else mean
 
 
 def scored_in_words(summary: Summary, failed_as: CountedAs, interval: str = "") -> str:

@@ -265,3 +265,20 @@ def test_a_comparison_in_python_refuses_it_too() -> None:
     )
     with pytest.raises(InputError, match="failed_as can't be 'worse'"):
         compare_results(first, second, failed_as="worse")  # type: ignore[arg-type]
+
+
+def test_a_group_shows_its_value_at_gates(tmp_path: Path) -> None:
+    """A group never hides its failures: the table and the Markdown show how many have a value, and that of gates.
+
+    By hand: "1" asks "ways" and "inside", of which the run has only the first, right; "2" has both, one of them whole
+    and one half. At gates "1" is (1 + 0) / 2.
+    """
+    write_lines(tmp_path / "questions.jsonl", [one for one in QUESTIONS if one["id"] not in ("texts", "plain")])
+    walks = {"ways": [WRITE], "path": [LOGIN, CHECK], "shared": [LOGIN]}
+    rows = [{"run": "r", "question_id": name, "answer": "x", "traversal": walk} for name, walk in walks.items()]
+    run = write_lines(tmp_path / "runs" / "r.jsonl", rows)
+    options = ("evaluate", run, "--no-store", "-m", "EdgeRecall", "--by", "hops", "--full", "-o", "r.md")
+    cells = ["EdgeRecall", "1.0000 (1/2; 0.5000 at gates)", "0.7500"]
+    shown = inside(*options, cwd=tmp_path, code=0).out.splitlines()
+    assert [re.split(r"\s{2,}", line.strip()) for line in shown].count(cells) == 1
+    assert f"| {' | '.join(cells)} |" in (tmp_path / "r.md").read_text(encoding="utf-8").splitlines()

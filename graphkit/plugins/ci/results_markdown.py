@@ -11,7 +11,7 @@ from graphkit.plugins.compare.paper_tables import markdown
 from graphkit.records.option_values import By
 from graphkit.records.words import counted, short_shas
 from graphkit.scoring.export import About
-from graphkit.scoring.measure_summaries import NOTES, scored_in_words, shown_mean
+from graphkit.scoring.measure_summaries import NOTES, mean_in_words, scored_in_words, shown_mean
 from graphkit.scoring.results import Evaluation
 
 
@@ -78,7 +78,7 @@ def _grouped(result: Evaluation, by: By) -> Iterator[str]:
     yield f"| measure | {' | '.join(f'{markdown(short_shas(name))} ({size})' for name, size in sizes.items())} |"
     yield f"|---|{'---:|' * len(groups)}"
     for name in result.measures:
-        cells = (shown_mean(some[name], result.failed_as) for some in groups.values())
+        cells = (mean_in_words(some[name], result.failed_as) for some in groups.values())
         yield f"| {markdown(name)} | {' | '.join(cells)} |"
     if result.slices is not None and result.slices.note:
         yield f"\n{markdown(result.slices.note)}."
