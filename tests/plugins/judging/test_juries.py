@@ -97,6 +97,32 @@ def test_a_member_that_fails(run: Path) -> None:
     assert str(found["q2"].reason).startswith("the judges have no majority: ")
 
 
+def test_a_failed_verdict_replaces_no_former_one(run: Path) -> None:
+    """Where a server fails that is asked anew, the former grades on the same answers stay, and the jury counts them.
+
+    c called both answers wrong. Now it has no verdict on q1, so that its "wrong" stays there, and calls q2 right: two
+    of three then call q2 right (a and c). Another version of the judge (`--context-tokens`) replaces all its grades.
+    """
+    with served(judging(SAID)) as api:
+        grade(run, api, "a", "b", "c")
+    no_cache = ("--no-cache",)
+    with served(judging({**SAID, "c": (None, RIGHT)})) as api:
+        done = grade(run, api, "a", "b", "c", more=no_cache)
+    assert "warning: 1 verdict failed (q1 by rubric: no_reply: " in done.err
+    assert "no verdict of ollama:c on q1 by rubric: " in done.err
+    assert {key[0]: one.value for key, one in scores_beside(run, "ollama", "c").items() if one.number is not None} == {
+        "q1": 0.0,
+        "q2": 1.0,
+    }
+    assert verdicts_beside(run, "ollama", "c")["q1", "rubric"].failure is None
+    found = of_jury(run, "a", "b", "c")
+    assert str(found["q1"].explanation) == "fully_correct (ollama:a, ollama:b); wrong (ollama:c)"
+    assert (found["q2"].value, found["q2"].grade) == (1.0, "fully_correct")
+    with served(judging({**SAID, "c": (None, None)})) as api:
+        grade(run, api, "a", "b", "c", code=2, more=(*no_cache, "--context-tokens", 8000))
+    assert {one.number for one in scores_beside(run, "ollama", "c").values()} == {None}
+
+
 def test_other_grades_of_a_jury_stay(run: Path) -> None:
     """A grading by another grader, or on one question, keeps the jury's other scores; not those that changed since.
 

@@ -135,7 +135,9 @@ def grade_by_jury(
             # What is wrong with the files was reported for the first judge.
             about = problems if not members else Problems(problems.on_error)
             members[name] = grade(run, dataset, options, judge=judge, store=store, problems=about, notify=notify)
-        found = _combined(members, options.chosen)
+        # A member's former grade stays where it failed now, and counts for the jury, too.
+        given = {name: _as_kept(run_file, one) for name, one in members.items()} if options.keep else members
+        found = replace(_combined(given, options.chosen), members=members)
         if options.keep:
             with locked(grading_lock(run_file), lambda: notify(WAITING)):
                 _keep(run_file, found, notify)
@@ -175,6 +177,13 @@ def _keep(run_file: Path, found: JuryGraded, notify: Callable[[str], None]) -> N
         )
     grades_folder(run_file).mkdir(exist_ok=True)
     write_scores(path, (*found.scores, *kept))
+
+
+def _as_kept(run_file: Path, graded: Graded) -> Graded:
+    """Return a member's grading with the scores that its file keeps of the same answers by the same measures."""
+    now = {(one.question, one.measure) for one in graded.scores}
+    kept = read_scores([files_of(run_file, graded)[0]], Problems("skip"))
+    return replace(graded, scores=tuple(one for one in kept if (one.question, one.measure) in now))
 
 
 def _still_given(run_file: Path, found: JuryGraded) -> list[Score]:

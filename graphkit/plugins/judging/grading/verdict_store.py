@@ -33,7 +33,8 @@ def keep_beside(
     """Keep scores and verdicts in files beside a run, and return everything that the files now hold.
 
     Earlier verdicts of the same judge by other graders stay, unless their answers changed, and so do those on other
-    questions if ``only`` some were judged. Each model of a judge has its own files.
+    questions if ``only`` some were judged. A former verdict of the same version on the same answer and gold also stays
+    where this grading got none. Each model of a judge has its own files.
 
     Raises
     ------
@@ -44,7 +45,12 @@ def keep_beside(
     check_output(verdict_file, "verdicts", [run_file])
     check_output(score_file, "scores", [run_file])
     asked = {one.name for one in graders}, {name for one in graders for name in one.measures}
-    former = Beside.read(score_file, verdict_file).without(*asked, only)
+    beside = Beside.read(score_file, verdict_file)
+    graded, failed = beside.instead_of_failures(graded, graders)
+    if failed:
+        why = f"{failed[0].question} by {failed[0].grader}: {failed[0].failure}: {failed[0].reason}"
+        notify(f"warning: {counted(len(failed), 'verdict')} failed ({why}); the former ones on these answers are kept")
+    former = beside.without(*asked, only)
     changed = former.outdated(run)
     if changed and former.scores:
         notify(
@@ -141,6 +147,28 @@ class Beside:
             verdicts=tuple(one for one in self.verdicts if one.grader not in graders or _is_other(one, only)),
         )
 
+    def instead_of_failures(self, graded: Graded, graders: Sequence[Grader]) -> tuple[Graded, list[Verdict]]:
+        """Return a grading with former verdicts and their scores in place of failed ones, and these."""
+        measures = {one.name: one.measures for one in graders}
+        scores = {_version(one): one for one in self.scores}
+        usable = {_about(one): one for one in self.verdicts if one.failure is None}
+        now = {(one.question, one.measure): _version(one) for one in graded.scores}
+        back: dict[tuple[str, str], Score] = {}
+        lost = []
+        for failed in graded.failed:
+            # The tests of code may decide one of the measures.
+            every = [at for name in measures[failed.grader] if (at := (failed.question, name)) in now]
+            if _about(failed) in usable and all(now[at] in scores for at in every):
+                lost.append(failed)
+                back |= {at: scores[now[at]] for at in every}
+        kept = {_about(one): usable[_about(one)].model_copy(update={"cached": True}) for one in lost}
+        verdicts = tuple(kept.get(_about(one), one) for one in graded.verdicts)
+        return replace(
+            graded,
+            scores=tuple(back.get((one.question, one.measure), one) for one in graded.scores),
+            verdicts=verdicts,
+        ), lost
+
     def outdated(self, run: RunToGrade) -> set[str]:
         """Return the questions whose answers changed since."""
         changed = {one.question for one in self.every if not _is_about(one, run)}
@@ -149,6 +177,16 @@ class Beside:
     def added_to(self, graded: Graded) -> Graded:
         """Return a grading with the former scores and verdicts."""
         return replace(graded, scores=(*graded.scores, *self.scores), verdicts=(*graded.verdicts, *self.verdicts))
+
+
+def _version(score: Score) -> tuple[object, ...]:
+    """Return what a score is about, and by which version of the judge and of gold."""
+    return score.question, score.measure, score.version, score.gold_hash
+
+
+def _about(verdict: Verdict) -> tuple[object, ...]:
+    """Return what a verdict is about, and by which prompt."""
+    return verdict.question, verdict.grader, verdict.prompt_hash, verdict.answer_hash
 
 
 def _is_other(grade: Score | Verdict, only: Collection[str] | None) -> bool:
