@@ -244,8 +244,7 @@ def group_findings(evaluated: EvaluatedRuns) -> Iterator[BriefLine]:
     assert by is not None
     for result in evaluated.results:
         groups = result.grouped(by)
-        measures = [*(name for name, one in result.measures.items() if one.scored), *result.measures]
-        measure = measures[0]
+        measure, *_ = (*(name for name, one in result.measures.items() if one.scored), *result.measures)
         held = {name: found[measure].held(result.failed_as) for name, found in groups.items()}
         sign = -1 if lower_is_better(measure) else 1
         worst = sorted((sign * value, name) for name, value in held.items() if value is not None)

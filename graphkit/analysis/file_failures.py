@@ -133,6 +133,13 @@ class RunOnFiles:
         keeping = command_text("evaluate", self.file, options=dataset_option(self.file, self.dataset.folder))
         return f"`{keeping}` keeps the run there; then name it: {self.run}"
 
+    def ungraded(self, kind: str) -> str | None:
+        """Return a sentence if a kind lists what a grade says of answers, and the run has no such grade; else None."""
+        for name, beside in kinds_beside().items():
+            if kind in (*beside.failures, *beside.counts) and not self.beside.get(name):
+                return f"{kind} lists what was {beside.counted_as}, and no answer of {self.run} was"
+        return None
+
     def require_question(self, question: str) -> None:
         """Raise InputError unless the dataset holds a question with this id; the message suggests the closest."""
         if question not in self.cases:

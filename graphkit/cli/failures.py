@@ -67,6 +67,8 @@ def failures(
             if kind is None:
                 others = ", ".join(one.name for one in failure_queries() if one.name not in kinds)
                 say(f"note: only the graph gives {others}; {found.keeping}")
+            elif why := found.ungraded(kinds[0]):
+                say(f"note: {why}")
             rows_of = {name: found.failures(name, question=question, limit=rows_of_each) for name in kinds}
         else:
             rows_of = _in_graph(run, dataset, kind, question, rows_of_each, other)

@@ -18,8 +18,9 @@ from graphkit.graph.opening import prepared
 from graphkit.graph.queries import failure_queries, named_queries
 from graphkit.plugins.judging.verdict_files import write_verdicts
 from tests.helpers import ROOT
-from tests.helpers.cli import Row, tiny
+from tests.helpers.cli import Row, inside, tiny
 from tests.helpers.datasets import STOREFRONT
+from tests.helpers.grading import to_grade
 from tests.helpers.verdicts import claim, plausible, verdict
 
 RUNS = ("storefront-bm25", "storefront-graph", "storefront-graph-v2")
@@ -148,6 +149,18 @@ def test_verdicts_on_an_earlier_answer_dont_count(tmp_path: Path) -> None:
     assert [row["question"] for row in found.failures("unsupported-claims")] == ["q2"]
     assert found.outdated["verdicts"] == ("q1",)
     assert "such as q1" in found.messages()[0]
+
+
+def test_what_was_never_judged_isnt_said_to_be_right(tmp_path: Path) -> None:
+    """Kinds that list what a judge found say so where nothing was judged; other kinds, and a judged run, don't."""
+    run = to_grade(tmp_path)
+    for kind in ("unsupported-claims", "claims-by-relation"):
+        done = inside("failures", run, "--kind", kind, cwd=tmp_path, code=0)
+        assert done.out == "no such failure\n"
+        assert f"note: {kind} lists what was judged, and no answer of r was" in done.err
+    assert "judged" not in inside("failures", run, "--kind", "incoherent-pairs", cwd=tmp_path, code=0).err
+    inside("grade", run, "--no-store", cwd=tmp_path, code=0)
+    assert "judged" not in inside("failures", run, "--kind", "unsupported-claims", cwd=tmp_path, code=0).err
 
 
 def test_what_files_cant_answer_names_the_way(tmp_path: Path) -> None:
