@@ -12,6 +12,9 @@ from graphkit.records.models import Answer
 #: Seconds between two looks whether the first cost is known.
 _PAUSE = 0.02
 
+#: So many failed tries without a cost end a command that knows no cost yet: a few may fail before they cost anything.
+UNPRICED = 10
+
 
 @dataclass
 class RunBudget:
@@ -21,7 +24,7 @@ class RunBudget:
     ----------
     cost
         The next call counts as the dearest question so far, and so does each failed try without a cost. Until the
-        first cost is known, one question is asked at a time.
+        first cost is known, one question is asked at a time, and at most ``UNPRICED`` tries fail without one.
     seconds
         From the moment the budget is made; calls under way are let end.
     stopped
@@ -86,6 +89,8 @@ class RunBudget:
             return f"--max-calls {self.calls}"
         if self.seconds is not None and time.monotonic() - self._begun >= self.seconds:
             return f"--max-time {self.seconds:g}s"
+        if self.cost is not None and self._dearest is None and self._unpriced >= UNPRICED:
+            return f"--max-cost {self.cost:g}, since {self._unpriced} tries failed and no cost is known"
         expected = self._spent + (self._unpriced + under_way) * (self._dearest or 0.0)
         if self.cost is not None and (expected > self.cost * (1 + 1e-9) or not self.cost):
             return f"--max-cost {self.cost:g}"

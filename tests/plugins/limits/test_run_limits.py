@@ -109,11 +109,15 @@ def test_an_unknown_cost_is_refused(ten: Path) -> None:
     assert (asked(ten), len(records(ten, "free"))) == (1, 1)
 
 
-def test_no_cost_is_spent_by_failures(ten: Path) -> None:
-    """Failed questions without a cost count as the dearest so far, of which there is none: all are asked."""
-    done = inside("run", "data", "--system", "limited:failing", "--max-cost", 1, cwd=ten, code=2)
+def test_failures_without_a_cost_end(ten: Path) -> None:
+    """Where no cost is known, ten failed tries are the most: with a retry five questions fail, and five are left."""
+    arguments = ("run", "data", "--system", "limited:failing", "--max-cost", 1)
+    done = inside(*arguments, "--retries", 1, cwd=ten, code=1)
+    assert "stopped by --max-cost 1, since 10 tries failed and no cost is known: 5 answers missing" in done.err
+    assert (asked(ten), len(records(ten, "failing"))) == (10, 5)
+    done = inside(*arguments, cwd=ten, code=2)  # the other five, without retries
     assert "every question failed" in done.err
-    assert asked(ten) == 10
+    assert asked(ten) == 15
 
 
 def test_each_failed_try_counts_as_the_dearest(ten: Path) -> None:
