@@ -135,10 +135,9 @@ class RunOnFiles:
 
     def ungraded(self, kind: str) -> str | None:
         """Return a sentence if a kind lists what a grade says of answers, and the run has no such grade; else None."""
-        for name, beside in kinds_beside().items():
-            if kind in (*beside.failures, *beside.counts) and not self.beside.get(name):
-                return f"{kind} lists what was {beside.counted_as}, and no answer of {self.run} was"
-        return None
+        listing = [(name, one) for name, one in kinds_beside().items() if kind in (*one.failures, *one.counts)]
+        unseen = [one.counted_as for name, one in listing if not self.beside.get(name)]
+        return f"{kind} lists what was {unseen[0]}, and no answer of {self.run} was" if unseen else None
 
     def require_question(self, question: str) -> None:
         """Raise InputError unless the dataset holds a question with this id; the message suggests the closest."""
