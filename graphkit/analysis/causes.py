@@ -297,8 +297,8 @@ class _Words:
         self._gold = case.gold[broken.path]
         self._edge = self._gold.edges[broken.step]
         self._steps = broken.ordered  # without an order nothing breaks, and no walk leaves or joins
-        nodes = [node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2])]
-        nodes += [broken.turn[2]] if broken.turn is not None else []
+        edges = [*(edge for gold in case.gold for edge in gold.edges), *case.walked]
+        nodes = [*(node for edge in edges for node in (edge[0], edge[2])), *case.ranks]
         self._unlinked = unlinked(case, self._gold, self._edge[0])
         if self._unlinked is not None:
             nodes += [self._unlinked.start, *self._unlinked.shown]

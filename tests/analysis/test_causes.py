@@ -176,6 +176,13 @@ MADE: dict[str, Made] = {
         "broke at step 2: did not retrieve `z`; the walk stopped at `y`",
         "Retrieve `z`, or walk to it: the graph has step 2.",
     ),
+    # A namesake of z was retrieved, so that the one which wasn't is named by its file.
+    "namesake": Made(
+        {"traversal": STEPS[:1], "retrieved": [X, Y, "a:m.py#z"]},
+        "not retrieved",
+        "broke at step 2: did not retrieve `n.py#z`; the walk stopped at `y`",
+        "Retrieve `n.py#z`, or walk to it: the graph has step 2.",
+    ),
     "unwalked": Made(
         {"traversal": [], "retrieved": [Y, X]},
         "not walked",
@@ -289,7 +296,7 @@ def test_comment_agents_tests_and_exports_say_the_same(tmp_path: Path) -> None:
     before = write_lines(tmp_path / "runs" / "whole.jsonl", whole)
     comment = inside("compare", before, file, "-m", "EdgeRecall", "--format", "github", cwd=tmp_path).out
     tests = question_verdicts(file, Dataset(tmp_path), EvaluationPlan(), "key").questions
-    assert len(BROKEN) == 13
+    assert len(BROKEN) == 14
     for name in BROKEN:
         expected = MADE[name]
         assert f"`{name}`: `EdgeRecall` 1.00 to " in comment
