@@ -28,6 +28,7 @@ from graphkit.plugins.judging.judges.prompts import TRUNCATED, Prompt, parts_of,
 from graphkit.plugins.judging.llm.bodies import json_fault
 from graphkit.plugins.judging.llm.requests import ModelError, Usage
 from graphkit.plugins.judging.verdicts import Verdict
+from graphkit.records.json_once import RepeatedKeyError, strict_json
 from graphkit.records.words import shortened
 
 #: How many times a judge is asked for one verdict.
@@ -153,11 +154,15 @@ def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[s
     if opinion.stop_reason == "refusal":
         raise _FailureError("refused", "the judge refused to give a verdict")
     fenced = _FENCED.fullmatch(opinion.text.strip())
+    text = fenced[1] if fenced else opinion.text
     try:
-        verdict = grader.verdict.model_validate_json(fenced[1] if fenced else opinion.text)
+        verdict = grader.verdict.model_validate_json(text)
+        strict_json(text)
     except ValidationError as error:
         label = "out_of_range" if all(one["type"] in _OUT_OF_RANGE for one in error.errors()) else "unreadable"
-        raise _FailureError(label, complaint(error, fenced[1] if fenced else opinion.text)) from None
+        raise _FailureError(label, complaint(error, text)) from None
+    except RepeatedKeyError as error:
+        raise _FailureError("unreadable", str(error)) from None
     try:
         reading = grader.read(verdict, materials)
     except UnusableVerdictError as error:

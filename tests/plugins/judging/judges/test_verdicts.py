@@ -49,6 +49,7 @@ def test_a_verdict() -> None:
         (opinion("{'score': 7}"), "unreadable", "invalid JSON: a name in double quotes is missing at character 2"),
         (opinion("[" * 100_000), "unreadable", "invalid JSON: it is nested too deeply"),
         (opinion('{"reasoning": "\\ud800", "score": 7}'), "unreadable", "invalid JSON: it holds half a character"),
+        (opinion('{"reasoning": "r", "score": 1, "score": 9}'), "unreadable", "the field 'score' stands twice"),
         (opinion('{"reasoning": "r", "score": 11}'), "out_of_range", "score: Input should be less than or equal to 10"),
         (opinion('{"reasoning": "r", "sco', stop_reason="max_tokens"), "truncated", TRUNCATED),
         (opinion('{"reasoning": "r", "score": 7}', stop_reason="max_tokens"), "truncated", TRUNCATED),
