@@ -15,7 +15,7 @@ from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding
 from graphkit.analysis.mending import MendingPlace
 from graphkit.analysis.repetitions import in_words as repeated_in_words
 from graphkit.analysis.repetitions import repetition_findings
-from graphkit.files.assets import command_text
+from graphkit.files.assets import command_text, option_text
 from graphkit.measures.outcome import RIGHT, UNDECIDED, Outcome, stage_counts, two_by_two
 from graphkit.measures.owners import Owner, owner_of
 from graphkit.measures.registry import bounds_of, lower_is_better
@@ -368,19 +368,19 @@ def _commands(evaluated: EvaluatedRuns, names: dict[str, str], lead: Lead | None
     """
     best = lead.first if lead is not None else evaluated.results[0]
     worst = min(best.outcomes(), key=lambda one: (-one.missed_edges, one.stage.question), default=None)
-    if (failed := _after_failure(evaluated, names, more)) is not None:
+    part = f"{option_text('where', chosen.filter)}{more}" if (chosen := evaluated.results[0].chosen) else more
+    if (failed := _after_failure(evaluated, names, more, part)) is not None:
         yield failed
+    elif worst is not None and worst.missed_edges:
+        yield command_text("why", names[best.run], worst.stage.question, options=more)
     elif worst is not None:
-        if worst.missed_edges:
-            yield command_text("why", names[best.run], worst.stage.question, options=more)
-        else:
-            yield command_text("report", names[best.run], options=more)
+        yield command_text("report", names[best.run], options=part)
     one_system = lead is not None and (system_of(lead.first.run) or lead.first.run) == system_of(lead.second.run)
     if lead is not None and lead.verdict.result is not None and not one_system:
-        yield command_text("compare", names[lead.second.run], names[lead.first.run], options=more)
+        yield command_text("compare", names[lead.second.run], names[lead.first.run], options=part)
 
 
-def _after_failure(evaluated: EvaluatedRuns, names: Mapping[str, str], more: str) -> str | None:
+def _after_failure(evaluated: EvaluatedRuns, names: Mapping[str, str], more: str, part: str) -> str | None:
     """Return what explains the first failed gate that questions explain; None if there is none."""
     results = {result.run: result for result in (*evaluated.held, *evaluated.results)}
     systems = {one.name: one for one in evaluated.systems}
@@ -396,7 +396,7 @@ def _after_failure(evaluated: EvaluatedRuns, names: Mapping[str, str], more: str
             return command_text("why", names[run], question, options=more)
     unexplained = (gate.run for gate in evaluated.gates if not gate.passed and gate.measure is not None)
     found = next((systems[one].repetitions[0].run if one in systems else one for one in unexplained), None)
-    return None if found is None else command_text("report", names[found], options=more)
+    return None if found is None else command_text("report", names[found], options=part)
 
 
 def _worst_repetition(system: RepeatedSystem, gate: GateOutcome, question: str) -> str:

@@ -112,6 +112,22 @@ def test_gates_and_outputs_state_their_slice(tmp_path: Path) -> None:
     assert said in done.err
 
 
+def test_the_next_command_is_of_the_same_questions(tmp_path: Path) -> None:
+    """A comparison or a page that is named as the next step takes the same filter; why explains one question."""
+    run = world(tmp_path)
+    for name in ("s", "t"):
+        run.with_name(f"{name}.jsonl").write_text(run.read_text(encoding="utf-8").replace('"r"', f'"{name}"'))
+    runs = [run.with_name(f"{name}.jsonl") for name in "rst"]
+    part = ("-m", "EdgeRecall", "--where", 'split == "dev"')
+    out = inside("evaluate", "--no-store", *part, *runs[:2], cwd=tmp_path).out
+    named = [line for line in out.splitlines() if "graphkit compare " in line]
+    assert [line.endswith(""" --where 'split == "dev"'""") for line in named] == [True]
+    out = inside("compare", *runs, *part, cwd=tmp_path, code=0).out
+    assert f"""graphkit compare {runs[0]} {runs[1]} --where 'split == "dev"'""" in out
+    out = inside("evaluate", "--no-store", "--where", 'question == "q1"', run, cwd=tmp_path).out
+    assert f"""graphkit report {run} --where 'question == "q1"'""" in out  # the walk lacks nothing
+
+
 def test_in_shards(tmp_path: Path) -> None:
     """A results folder has the rows and figures of the part, as the whole file does."""
     run = world(tmp_path)

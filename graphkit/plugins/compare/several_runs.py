@@ -15,7 +15,7 @@ from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.pair_verdict import BETTER, UNCLEAR, WORSE
 from graphkit.errors import InputError
-from graphkit.files.assets import bundled, command_text
+from graphkit.files.assets import bundled, command_text, option_text
 from graphkit.files.problems import Problems
 from graphkit.plugins.compare.comparison_plan import ComparisonPlan
 from graphkit.plugins.compare.run_comparisons import RunComparison
@@ -181,11 +181,13 @@ class SeveralRuns:
         findings += [BriefLine("group", means.overlap, 60)] if means.overlap else []
         if (rest := len(means.groups[0].rows) - MEASURES) > 0:
             findings.append(BriefLine("more", f"{counted(rest, 'more measure')}: --full", 65))
+        given = {"where": getattr(self.plan.plan.chosen, "filter", None), "dataset": self.plan.plan.dataset}
+        more = "".join(option_text(name, value) for name, value in given.items() if value is not None)
         return Brief(
             summary=self.verdict,
             table=BriefTable(("measure", *means.labels), tuple(rows), across=True, runs=means.labels),
             findings=tuple(findings),
-            commands=(command_text("compare", *self.plan.runs[:2]),),
+            commands=(command_text("compare", *self.plan.runs[:2], options=more),),
         )
 
     def _verdicts(self) -> Iterator[BriefLine]:
