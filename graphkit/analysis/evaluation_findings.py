@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphkit.analysis.broken_edges import NOT_LINKED, not_linked_in_words
 from graphkit.analysis.config import BY_TEXT
 from graphkit.analysis.evaluation_plan import EvaluatedRuns
-from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed, two
+from graphkit.analysis.findings import NAMED, Brief, BriefLine, BriefTable, listed
 from graphkit.analysis.gate_outcomes import MIN_SCORED, GateOutcome, with_margins
 from graphkit.analysis.gates import STALE_AS_ZERO
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, LayerFinding, Scorecard
@@ -21,7 +21,7 @@ from graphkit.measures.owners import Owner, owner_of
 from graphkit.measures.registry import bounds_of, lower_is_better
 from graphkit.records.bounds import equal
 from graphkit.records.repetition_names import system_of
-from graphkit.records.words import counted, short_shas
+from graphkit.records.words import counted, short_shas, two
 from graphkit.scoring.export import RunsVerdict
 from graphkit.scoring.repeated_systems import RepeatedSystem
 from graphkit.scoring.results import Evaluation, Row

@@ -13,7 +13,7 @@ from graphkit.errors import one_line
 from graphkit.files.assets import command_text, option_text
 from graphkit.records.failed_rows import NO_RECORD, NOT_WALKED, Failures
 from graphkit.records.ids import Places
-from graphkit.records.words import counted, short_shas
+from graphkit.records.words import counted, short_shas, two
 
 #: The list of questions, which is no failure by itself.
 SCORES = "questions-by-score"
@@ -97,7 +97,7 @@ def described(kind: str, row: Mapping[str, Any]) -> str:
 def _plain(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(map(str, value))
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    return two(value) if isinstance(value, float) else str(value)
 
 
 def _with_question(kind: str, row: Mapping[str, Any]) -> str:

@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphkit.records.words import two
+
 #: How many lines a command prints by default, those on standard error included.
 LINES = 24
 
@@ -61,18 +63,6 @@ class Brief:
     table: BriefTable | None = None
     findings: tuple[BriefLine, ...] = ()
     commands: tuple[str, ...] = ()
-
-
-def two(value: float | None, sign: bool = False) -> str:
-    """Return a value with two decimals, or a dash for None.
-
-    >>> two(0.4819), two(0.4819, sign=True), two(-0.001), two(-0.001, sign=True)
-    ('0.48', '+0.48', '0.00', '+0.00')
-    """
-    if value is None:
-        return "–"
-    rounded = round(value, 2) + 0.0  # and no minus before a zero
-    return f"{rounded:+.2f}" if sign else f"{rounded:.2f}"
 
 
 def digits(value: float | None) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.findings import listed, two
+from graphkit.analysis.findings import listed
 from graphkit.analysis.paired import ALL_EQUAL, PairedResult
 from graphkit.analysis.power import LEVEL
 from graphkit.measures.registry import lower_is_better
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 
 BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
 

@@ -17,10 +17,10 @@ from functools import partial
 from typing import Any
 
 from graphkit.analysis.estimates import Estimate, fields_of
-from graphkit.analysis.findings import BriefLine, two
+from graphkit.analysis.findings import BriefLine
 from graphkit.measures.registry import bounds_of
 from graphkit.records.repetition_names import repetitions_by_name
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 from graphkit.scoring.clustered_intervals import ClusterSums, clustered_mean_interval, without_interval
 from graphkit.scoring.intervals import FEWEST_EQUAL, RESAMPLES, SEED, mean_interval
 from graphkit.scoring.repeated_systems import Passing, all_pass, any_passes

@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from graphkit.analysis.config import Config, family_of
-from graphkit.analysis.findings import listed, two
+from graphkit.analysis.findings import listed
 from graphkit.analysis.pair_verdict import PairVerdict, family_in_words, in_family, mirrored, unanswered_in_words
 from graphkit.analysis.paired import PairedResult
 from graphkit.analysis.run_differences import result_differences
 from graphkit.measures.registry import bounds_of, lower_is_better
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 from graphkit.scoring.intervals import MANY, RESAMPLES, mean_interval
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.results import Evaluation

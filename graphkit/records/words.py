@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 
 #: The name of the group of questions without a label.
 NO_LABEL = "(none)"
+
+
+def two(value: float | None, sign: bool = False) -> str:
+    """Return a value with two decimals, or a dash for None; a half is rounded up, as a reader of 0.825 does.
+
+    >>> two(0.4819), two(0.4819, sign=True), two(-0.001), two(-0.001, sign=True), two(0.825), two(-0.175)
+    ('0.48', '+0.48', '0.00', '+0.00', '0.83', '-0.18')
+    """
+    if value is None:
+        return "–"
+    # The number that stands for 0.825 is smaller, and means have errors in their last digits.
+    return f"{value + math.copysign(1e-9, value):{'+' if sign else '-'}z.2f}"
 
 
 def shown(value: float | None) -> str:

@@ -9,11 +9,10 @@ from typing import Any
 
 from graphkit.analysis.board import Board, BoardCell, BoardRow, board
 from graphkit.analysis.config import Config
-from graphkit.analysis.findings import two
 from graphkit.analysis.layers import Scorecard
 from graphkit.analysis.pair_verdict import UNCLEAR, judged
 from graphkit.analysis.standings import Standings, resamples_for, standings
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 from graphkit.report.data import letter_of
 from graphkit.report.escaping import visible
 from graphkit.scoring.results import Evaluation

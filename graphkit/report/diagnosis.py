@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from graphkit.analysis.board import without_input
-from graphkit.analysis.findings import two
 from graphkit.analysis.layers import NOT_JUDGED, LayerFinding
 from graphkit.measures.registry import lower_is_better
+from graphkit.records.words import two
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import visible
 

@@ -15,11 +15,11 @@ from graphkit.analysis.board import without_input
 from graphkit.analysis.broken_edges import COUNTED, BrokenEdges, BrokenRow, Kind, broken_edges, place_name, weakest
 from graphkit.analysis.causes import questions_by_cause
 from graphkit.analysis.evaluation_findings import unanswered_findings
-from graphkit.analysis.findings import digits, listed, two
+from graphkit.analysis.findings import digits, listed
 from graphkit.analysis.mending import MendingPlace, first_to_mend, missed_by_question
 from graphkit.measures.outcome import STAGES
 from graphkit.records.ids import distinct_names
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 from graphkit.report.board_view import BoardView
 from graphkit.report.data import QuestionOutcome, ReportData
 from graphkit.report.escaping import middle, visible

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from graphkit.analysis.findings import digits, two
-from graphkit.records.words import counted
+from graphkit.analysis.findings import digits
+from graphkit.records.words import counted, two
 from graphkit.report.escaping import isolated, middle, visible
 from graphkit.report.spine_view import breakable
 

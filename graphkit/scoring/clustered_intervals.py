@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphkit.measures.registry import bounds_of
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 from graphkit.scoring.intervals import DRAWN_TOGETHER, FEWEST_EQUAL, RESAMPLES, SEED, around_equal
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.score_intervals import CONFIDENCE, bounded_interval, student_quantile
@@ -278,7 +278,7 @@ class ClusteredMeans:
     def in_words(self) -> str:
         """Return the first measure with its interval, and how many clusters are behind it."""
         for name, one in self.measures.items():
-            interval = "no interval" if one.low is None or one.high is None else f"[{one.low:.2f}, {one.high:.2f}]"
+            interval = "no interval" if one.low is None or one.high is None else f"[{two(one.low)}, {two(one.high)}]"
             note = f" ({one.reason})" if one.reason else f" over {counted(one.clusters, 'cluster')}"
-            return f"{name} {one.mean:.2f} {interval}{note}{f'; {one.caution}' if one.caution else ''}"
+            return f"{name} {two(one.mean)} {interval}{note}{f'; {one.caution}' if one.caution else ''}"
         return "no measure has a value"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graphkit.measures.registry import bounds_of, worst_of
 from graphkit.records.notebook_html import block
 from graphkit.records.unanswered import CountedAs
-from graphkit.records.words import shown
+from graphkit.records.words import shown, two
 from graphkit.scoring.reason_counts import Left, count_reasons
 
 #: How a gate counts edges in a run that logs relations for some of them.
@@ -315,4 +315,4 @@ def scored_in_words(summary: Summary, failed_as: CountedAs, interval: str = "") 
     counts += interval
     if summary.lowest is None or summary.highest is None or summary.scored == summary.total:
         return counts
-    return f"{counts} scored (bounds {summary.lowest:.2f}-{summary.highest:.2f})"
+    return f"{counts} scored (bounds {two(summary.lowest)}-{two(summary.highest)})"

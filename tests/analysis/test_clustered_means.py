@@ -90,7 +90,7 @@ def test_every_output_says_that_it_is_clustered(tmp_path: Path) -> None:
     assert "cluster   one: EdgeRecall 0.41 [" in brief
     [*_, last] = brief.splitlines()
     # Student's t has 6 degrees of freedom for 7 even clusters, and here 4.6: the interval holds 0.
-    assert last.startswith("two and one don't clearly differ: EdgeRecall 0.62 to 0.41, +0.22 [")
+    assert last.startswith("two and one don't clearly differ: EdgeRecall 0.63 to 0.41, +0.22 [")
     assert last.endswith("over 7 clusters")
     full = inside(*asked, "--full", *outputs, cwd=tmp_path, code=0).out
     assert f"one, {SENTENCE}" in full

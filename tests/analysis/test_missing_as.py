@@ -70,9 +70,9 @@ def test_every_output_says_so(tmp_path: Path) -> None:
     shown = "1/4, 3 unscored as 0; 1.0000 over the 1 scored"
     assert "3 unscored as 0" in done.out
     assert f"r: {NOTE}" in done.out
-    # Category c has the first three questions; in d nothing is scored.
+    # Category c has the first three questions, one of them scored; in d nothing is.
     groups, *_ = [line.split() for line in done.out.partition("r by category")[2].splitlines() if "EdgeRecall" in line]
-    assert groups[-2:] == ["0.3333", "–"]
+    assert groups[-4:] == ["0.3333", "(1/3)", "–", "(0/1)"]
     assert "EdgeRecall is 0.2500 with 3 unscored as 0; 1.0000 over the 1 scored, under 0.5" in done.err
     markdown = files[0].read_text()
     assert f"| EdgeRecall | 0.2500 ({shown}) |" in markdown

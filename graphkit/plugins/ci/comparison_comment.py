@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from graphkit.analysis.explanations import Explanation
-from graphkit.analysis.findings import digits, listed, two
+from graphkit.analysis.findings import digits, listed
 from graphkit.analysis.gate_outcomes import GateOutcome, with_margins
 from graphkit.files.assets import command_text
 from graphkit.plugins.ci.markdown import cell, code_span, fence, prose, row
@@ -21,7 +21,7 @@ from graphkit.plugins.compare.cost_comparison import CostComparison
 from graphkit.plugins.compare.run_comparisons import Loss, RunComparison
 from graphkit.records.secrets import masked_message
 from graphkit.records.unanswered import FAILED, MISSING
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 from graphkit.report.tradeoffs import figures_of
 
 #: The most lines of a comment.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from graphkit.analysis.evaluation_findings import failures_count, gate_findings
-from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
+from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.pair_verdict import BETTER, UNCLEAR, WORSE, change, interval_in_words, judged
 from graphkit.files.assets import command_text
 from graphkit.measures.registry import lower_is_better, worst_of
 from graphkit.plugins.compare.run_comparisons import Mover, RunComparison
 from graphkit.plugins.compare.verdict_notes import legend, why_unclear
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 
 #: How many measures, groups and moved questions are shown.
 MEASURES, GROUPS, MOVERS = 11, 4, 1

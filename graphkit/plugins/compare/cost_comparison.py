@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.findings import digits, listed, two
+from graphkit.analysis.findings import digits, listed
 from graphkit.analysis.multiple_testing import holm
 from graphkit.analysis.pair_verdict import PairVerdict, sure
 from graphkit.analysis.paired import Draws, PairedResult, compare_pairs
 from graphkit.measures.registry import lower_is_better
 from graphkit.plugins.compare.compared_runs import FIGURES, ComparisonSource, LostMeasure, RunUsage
 from graphkit.records.bounds import beaten
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 from graphkit.scoring.score_intervals import CONFIDENCE
 
 #: The quantiles shown beside the means, whose values have heavy tails.

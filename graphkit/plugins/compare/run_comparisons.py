@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphkit.analysis.findings import listed, two
+from graphkit.analysis.findings import listed
 from graphkit.analysis.pair_verdict import WORSE, PairVerdict, family_in_words, in_family, judged, unanswered_in_words
 from graphkit.analysis.paired import Draws, PairedResult
 from graphkit.analysis.run_differences import Values
@@ -26,7 +26,7 @@ from graphkit.records.bounds import equal
 from graphkit.records.notebook_html import Drawn, bar, block
 from graphkit.records.option_values import By
 from graphkit.records.unanswered import FailedAs
-from graphkit.records.words import counted, short_shas
+from graphkit.records.words import counted, short_shas, two
 from graphkit.scoring.question_clusters import QuestionClusters
 from graphkit.scoring.slices import overlap_in_words
 

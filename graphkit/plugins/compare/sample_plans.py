@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.findings import two
 from graphkit.analysis.pair_verdict import in_family
 from graphkit.analysis.paired import FEW_QUESTIONS, PairedResult
 from graphkit.analysis.power import LEVEL, POWER, differing_bound, power, share_power
 from graphkit.errors import InputError
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 
 #: More units than these aren't searched for.
 MOST = 10**12

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.analysis.evaluation_findings import gate_findings
-from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed, two
+from graphkit.analysis.findings import Brief, BriefLine, BriefTable, listed
 from graphkit.analysis.gate_outcomes import GateOutcome
 from graphkit.analysis.pair_verdict import BETTER, UNCLEAR, WORSE
 from graphkit.errors import InputError
@@ -22,7 +22,7 @@ from graphkit.plugins.compare.run_comparisons import RunComparison
 from graphkit.plugins.compare.run_means import RunMean, RunMeans
 from graphkit.plugins.compare.run_pairs import PairingOptions, draws_of
 from graphkit.records.progress import Progress, quiet
-from graphkit.records.words import counted
+from graphkit.records.words import counted, two
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store

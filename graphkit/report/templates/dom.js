@@ -35,7 +35,7 @@ export const $ = (id) => {
 };
 
 /** Return a value with two decimals, a dash without one. @param {number | null | undefined} value */
-export const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
+export const shown = (value) => (value === null || value === undefined ? "–" : (value + 1e-9 * Math.sign(value)).toFixed(2));
 
 /** Return text cut in its middle to a length. @param {string} text @param {number} room */
 export const middle = (text, room) => {
