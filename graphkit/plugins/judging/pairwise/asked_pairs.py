@@ -139,8 +139,8 @@ class PairsToJudge:
         Raises
         ------
         InputError
-            A file can't be used, fewer than two runs are named, two share a name, they lie in several datasets, or one
-            of them holds no answer.
+            A file can't be used, fewer than two runs are named, two share a name, they lie in several datasets, one of
+            them holds no answer, or no question has gold that isn't stale.
         """
         problems = problems if problems is not None else Problems()
         files = tuple(located(one) for one in run_files)
@@ -157,7 +157,11 @@ class PairsToJudge:
             if all(lacking_answer(run.case(question)) is not None for question in run.questions):
                 raise InputError(f"{run.run} has no answer to compare", where=str(file), remedy="Log `answer`.")
         place = files[0].with_name(PLACE)
-        return cls(source, files, tuple(runs), tuple(criteria), trials, differential, chosen, place)
+        given = cls(source, files, tuple(runs), tuple(criteria), trials, differential, chosen, place)
+        if not given.questions:
+            stale = counted(len(runs[0].questions), "question")
+            raise InputError(f"there is nothing to compare: of {stale}, all have stale gold", remedy="Renew the gold.")
+        return given
 
     def __str__(self) -> str:
         asked = counted(len(self.questions), "question")

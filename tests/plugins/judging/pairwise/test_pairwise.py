@@ -195,6 +195,10 @@ def test_mistakes(runs: list[Path]) -> None:
     assert "a win rate lies between 0 and 1" in compare(runs, "--fail-under", "win_rate=50", code=2).err
     assert "Leave --batch out" in compare(runs, "--batch", code=2).err
     assert "asks none" in compare(runs, "--dry-run", code=2).err
+    stale = [{"id": one, "question": "What?", "stale": "moved"} for one in ANSWERS["a"]]
+    write_jsonl(folder / "stale" / "questions.jsonl", stale)
+    unasked = compare(runs, "--dataset", "stale", "--fail-under", "win_rate=0.5", code=2).err
+    assert "there is nothing to compare: of 4 questions, all have stale gold" in unasked
     for text, what in (
         ('directness = "x"', "is a built-in criterion"),
         ("cites = 3", "has no text"),
