@@ -50,9 +50,9 @@ def query_rows(path: Path) -> Iterator[QueryRow]:
     """
     taken: set[str] = set()
     for place, (where, row) in enumerate(question_rows(path, Problems()), 1):
-        text, query = _of(row, _QUESTION), _of(row, _CYPHER)
-        for value, names in ((text, _QUESTION), (query, _CYPHER)):
-            if value is None:
+        text, queries = _of(row, _QUESTION), _queries(row)
+        for value, names in ((text, _QUESTION), (queries, _CYPHER)):
+            if not value:
                 what = f"the row has none of {', '.join(names)}"
                 raise InputError(what, where=where, remedy="Give each row a question and a Cypher query.")
         name = _of(row, _ID) or f"q{place}"
@@ -60,7 +60,15 @@ def query_rows(path: Path) -> Iterator[QueryRow]:
             name = f"{name}-{place}"
         taken.add(name)
         graph = _of(row, _GRAPH)
-        yield QueryRow(Question(id=name, question=text or "", gold_cypher=(query or "",), category=graph), graph)
+        yield QueryRow(Question(id=name, question=text or "", gold_cypher=queries, category=graph), graph)
+
+
+def _queries(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the query of a row, or its alternatives."""
+    found = (row[name] for name in _CYPHER if name in row)
+    lists = ([one] if isinstance(one, str) else one if isinstance(one, list) else [] for one in found)
+    texts = (tuple(one for one in some if isinstance(one, str) and one.strip()) for some in lists)
+    return next((one for one in texts if one), ())
 
 
 def _of(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:

@@ -400,14 +400,16 @@ def test_closest_alternative_counts() -> None:
 
 
 def test_questions_with_queries_of_any_name(tmp_path: Path) -> None:
-    """CypherBench's and Neo4j's names of fields are read; a row without a query is refused with its place."""
+    """CypherBench's and Neo4j's names are read, and lists of alternatives; a row without a query is refused by place."""
     write(tmp_path / "a.json", [{"qid": "a", "graph": "nba", "nl_question": "Who?", "gold_cypher": "RETURN 1"}])
     write(tmp_path / "b.jsonl", [{"question": "Who?", "cypher": "RETURN 1", "database_reference_alias": "nba"}])
     write(tmp_path / "c.jsonl", [{"question": "Who?", "cypher": " "}])
-    found = [row for name in ("a.json", "b.jsonl") for row in query_rows(tmp_path / name)]
+    write(tmp_path / "d.jsonl", [{"id": "d", "question": "Who?", "query": [], "gold_cypher": ["RETURN 1", "RETURN 2"]}])
+    found = [row for name in ("a.json", "b.jsonl", "d.jsonl") for row in query_rows(tmp_path / name)]
     assert [(row.question.id, row.graph, row.question.gold_cypher) for row in found] == [
         ("a", "nba", ("RETURN 1",)),
         ("q1", "nba", ("RETURN 1",)),
+        ("d", None, ("RETURN 1", "RETURN 2")),
     ]
     with pytest.raises(InputError, match="the row has none of gold_cypher"):
         [*query_rows(tmp_path / "c.jsonl")]
