@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
 from graphkit.plugins.cypher.cypher_text import (
+    NO_CLAUSE,
     Branch,
     Clause,
     ClauseKind,
@@ -472,7 +473,7 @@ class _Parser:
         if word in {"use", "load", "finish"}:
             kinds: dict[str, ClauseKind] = {"use": "use", "load": "load", "finish": "finish"}
             return Clause(kinds[word], span)
-        raise self.failure(first, f"{self.tokens[first].text} isn't a clause that graphkit reads")
+        raise self.failure(first, f"{self.tokens[first].text} {NO_CLAUSE}")
 
     def match(self, first: int, end: int) -> Clause:
         where = self.find(first + 1, end, "where")
@@ -594,7 +595,8 @@ class _Parser:
                 continue
             before = self.tokens[position - 1]
             sign_before = before.kind == "sign" and before.text not in {")", "]", "}", "*"}
-            if not sign_before and before.word not in _BEFORE_NAMES and not self.sign(position + 1, "."):
+            named = before.word not in _BEFORE_NAMES or self.word(position - 2, "as")  # AS limit LIMIT 2
+            if not sign_before and named and not self.sign(position + 1, "."):
                 return position
         return None
 

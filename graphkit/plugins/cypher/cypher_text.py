@@ -13,6 +13,9 @@ from typing import Literal
 
 Span = tuple[int, int]
 
+#: How the message ends on a clause of a newer Cypher, such as LET.
+NO_CLAUSE = "is no clause of Cypher 5"
+
 
 class CypherSyntaxError(ValueError):
     """A text that isn't Cypher, or isn't any that graphkit reads.

@@ -7,22 +7,37 @@ that Neo4j refuses isn't valid (``neo4j_rules.py``). Found by comparing both dat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from graphkit.plugins.cypher.cypher_parser import AGGREGATES, EXPRESSION_WORDS, LOCAL_FUNCTIONS, Token, tokens
-from graphkit.plugins.cypher.cypher_text import CypherSyntaxError, ParsedQuery, Projection, all_clauses, parsed
+from graphkit.plugins.cypher.cypher_text import (
+    NO_CLAUSE,
+    CypherSyntaxError,
+    ParsedQuery,
+    Projection,
+    all_clauses,
+    expressions_of,
+    parsed,
+)
 from graphkit.plugins.cypher.neo4j_rules import InvalidQueryError, check_rules
 
 #: How the embedded database begins the error of a query that is Cypher, and that it doesn't know.
 _UNKNOWN_TO_IT = "FeatureNotImplemented: "
 #: How it begins those of queries that Neo4j answers if a column has the aggregate or the property that they name again.
 _AGGREGATING = ("InvalidAggregation: ", "AmbiguousAggregationExpression: ")
+#: How it begins those of others that Neo4j answers: columns of UNION in another order, a text in place of a list.
+_UNDEFINED, _UNION = "UndefinedVariable: ", "DifferentColumnsInUnion: "
+_LIST = "InvalidArgumentType: IN requires a list on the right side, got String"
+_PATTERNS = "UnexpectedSyntax: Pattern expressions are not allowed in "
 
 _REMEDY = "ask a Neo4j server"
 _DYNAMIC = f"the embedded database ignores dynamic labels and types, $(...); {_REMEDY}"
 _PREDICATES = frozenset({"and", "or", "xor", "not", "is", "in", "starts", "ends", "contains"})
 _COMPARISONS = frozenset({"=", "<>", "<", ">", "<=", ">="})
+_TESTS = frozenset({"and", "or", "xor", "not", "when", "where"})
 _SUBQUERIES = frozenset({"exists", "count", "collect"})
+_ASKS_FOR_NULL = re.compile(r"\bIS\s+NOT\s+NULL\b", re.IGNORECASE)
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -36,7 +51,9 @@ def unsupported(error: str, text: str = "") -> str | None:
         return f"the embedded database lacks it: {error.removeprefix(_UNKNOWN_TO_IT).rstrip('.')}; {_REMEDY}"
     if error.startswith("RelationshipUniquenessViolation: "):
         return f"the embedded database takes no relationship twice in a pattern, where Neo4j finds nothing; {_REMEDY}"
-    if error.startswith(_AGGREGATING):
+    if error.startswith(_LIST) and not re.search(r"\bIN\s*['\"]", text, re.IGNORECASE):
+        return f"the embedded database takes no text behind IN; {_REMEDY}"
+    if error.startswith((*_AGGREGATING, _UNDEFINED, _UNION, _PATTERNS)):
         try:
             check_dialect(text)
             query = parsed(text)
@@ -44,6 +61,14 @@ def unsupported(error: str, text: str = "") -> str | None:
             return str(reason)
         except (InvalidQueryError, CypherSyntaxError):
             return None
+        if error.startswith(_UNION):
+            last = [branch.clauses[-1].projection for branch in query.query.branches]
+            names = {tuple(sorted(item.name for item in one.items)) for one in last if one is not None}
+            same = len(names) == 1
+            return f"the embedded database takes no other order of columns in UNION; {_REMEDY}" if same else None
+        if error.startswith(_PATTERNS):
+            tested = _tests_patterns(query)
+            return f"the embedded database doesn't take a pattern in a column; {_REMEDY}" if tested else None
         if error.startswith(_AGGREGATING[1]) or _repeats_aggregate(query):
             return f"the embedded database doesn't take an aggregate there, as Neo4j does; {_REMEDY}"
     return None
@@ -53,9 +78,10 @@ def check_dialect(text: str) -> None:
     """Refuse a query that the embedded database would take otherwise than Neo4j.
 
     These are dynamic labels and types, which it drops; columns in which an aggregate stands in a predicate (``IS
-    NULL``, ``AND``, ``IN``, ...), in a map projection, or before the dot of a property, which it doesn't aggregate; a
-    WHERE behind aggregates that asks for a property by which they are grouped, and what ``CALL { WITH * ...`` takes
-    over, which are null there.
+    NULL``, ``AND``, ``IN``, ...), in a map projection, or before the dot of a property, which it doesn't aggregate; an
+    ORDER BY of an aggregate in other words than those of a column; ``*`` beside other columns, which it drops; a WHERE
+    behind aggregates that asks for a property by which they are grouped, and what ``CALL { WITH * ...`` takes over,
+    which are null there; and patterns as values from what an OPTIONAL MATCH left null, which begin anywhere there.
 
     Raises
     ------
@@ -69,9 +95,12 @@ def check_dialect(text: str) -> None:
         if any(_dynamic(one, after) for one, after in zip(found, found[1:], strict=False)):
             raise UnsupportedQueryError(_DYNAMIC)
         query = parsed(text)
-    except CypherSyntaxError:
+    except CypherSyntaxError as error:
+        if error.message.endswith(NO_CLAUSE):
+            raise InvalidQueryError(error.message) from None
         return  # the database says whether it is valid, and the walk isn't known
     check_rules(query)
+    _check_nulls(query)
     for clause in all_clauses(query.query):
         for first in (branch.clauses[0] for branch in clause.query.branches) if clause.query is not None else ():
             star = first.kind == "with" and first.projection is not None and first.projection.star_span is not None
@@ -81,6 +110,11 @@ def check_dialect(text: str) -> None:
                 )
         if clause.projection is None:
             continue
+        beside = clause.projection.star_span is not None and clause.projection.items
+        if beside and (clause.kind == "return" or clause.projection.aggregates):
+            raise UnsupportedQueryError(f"the embedded database drops * beside other columns; {_REMEDY}")
+        if clause.projection.aggregates:
+            _check_order(query, clause.projection)
         grouped = _grouped(query, clause.projection)
         for item in clause.projection.items:
             if item.expression.aggregates and (where := _unaggregated(tokens(query.at(item.expression.span)), grouped)):
@@ -89,11 +123,48 @@ def check_dialect(text: str) -> None:
             names = frozenset(item.name for item in clause.projection.items)
             collapsed = clause.projection.aggregates or clause.projection.distinct_span is not None
             asked = tokens(query.at(clause.where.expression.span))
-            beside = _ungrouped(asked, names) if collapsed and clause.projection.star_span is None else None
-            if beside is not None and _ungrouped(asked, names | grouped) is not None:
-                raise InvalidQueryError(f"{beside} isn't known any more where this WITH filters its rows")
-            if beside is not None and clause.projection.aggregates:
-                raise UnsupportedQueryError(f"the embedded database forgets {beside} behind an aggregate; {_REMEDY}")
+            lost = _ungrouped(asked, names) if collapsed and clause.projection.star_span is None else None
+            if lost is not None and _ungrouped(asked, names | grouped) is not None:
+                raise InvalidQueryError(f"{lost} isn't known any more where this WITH filters its rows")
+            if lost is not None and clause.projection.aggregates:
+                raise UnsupportedQueryError(f"the embedded database forgets {lost} behind an aggregate; {_REMEDY}")
+
+
+def _check_nulls(query: ParsedQuery) -> None:
+    """Refuse patterns as values from what an OPTIONAL MATCH may have left null, unless they ask for that first."""
+    bound, perhaps = set[str](), set[str]()
+    for clause in all_clauses(query.query):
+        for item in clause.projection.items if clause.projection is not None else ():
+            perhaps |= {item.name} if item.variable in perhaps else set()
+        for expression in expressions_of(clause):
+            for one in expression.subpatterns:
+                if one.path is None or _ASKS_FOR_NULL.search(query.text, expression.span[0], one.span[0]):
+                    continue
+                for name in (name.text for name in one.path.variables()):
+                    if name in perhaps and one.kind in ("predicate", "comprehension"):
+                        where = f"from any node where {name} is null"
+                        raise UnsupportedQueryError(f"the embedded database looks {where}; {_REMEDY}")
+        new = {name.text for path in clause.patterns for name in path.variables()} - bound
+        perhaps |= new if clause.optional else set()
+        bound |= new
+
+
+def _check_order(query: ParsedQuery, projection: Projection) -> None:
+    """Refuse an ORDER BY that holds the aggregate of no column, or that of a column in other words than these."""
+    columns = [query.at(item.expression.span) for item in projection.items]
+    joined = {_joined(tokens(text)).lower() for text in columns}
+    for sort in projection.order:
+        text = query.at(sort.expression.span)
+        found = tokens(text)
+        if not sort.expression.aggregates or _joined(found) in {_joined(tokens(one)) for one in columns}:
+            continue
+        pairs = _pairs(found)
+        calls = (at for at in pairs if at and found[at].text == "(" and found[at - 1].word in AGGREGATES)
+        lacking = [at for at in calls if _joined(found[at - 1 : pairs[at] + 1]).lower() not in joined]
+        if lacking and _joined(found).lower() not in joined:
+            called = _joined(found[lacking[0] - 1 : pairs[lacking[0]] + 1])
+            raise InvalidQueryError(f"ORDER BY asks for {called}, which is no column")
+        raise UnsupportedQueryError(f"the embedded database doesn't order by {text}; {_REMEDY}")
 
 
 def _grouped(query: ParsedQuery, projection: Projection) -> frozenset[str]:
@@ -108,6 +179,26 @@ def _joined(found: Sequence[Token]) -> str:
     while len(found) > 2 and found[0].text == "(" and _pairs(found).get(0) == len(found) - 1:
         found = found[1:-1]
     return "".join(one.text.strip("`") for one in found)
+
+
+def _tests_patterns(query: ParsedQuery) -> bool:
+    """Return whether each pattern in a column is asked whether it is there, as Neo4j wants it."""
+    found = tokens(query.text)
+    shown = (clause.projection for clause in all_clauses(query.query) if clause.projection is not None)
+    patterns = [
+        inner.span
+        for projection in shown
+        for item in projection.items
+        for inner in item.expression.subpatterns
+        if inner.kind == "predicate"
+    ]
+    for begin, end in patterns:
+        first = next(at for at, one in enumerate(found) if one.start >= begin)
+        after = next((one for one in found if one.start >= end), found[first])
+        called = found[first - 1].text == "(" and found[first - 2].word == "exists"
+        if not (called or found[first - 1].word in _TESTS or after.word in _TESTS):
+            return False
+    return True
 
 
 def _repeats_aggregate(query: ParsedQuery) -> bool:
@@ -149,7 +240,7 @@ def _unaggregated(found: Sequence[Token], grouped: Collection[str]) -> str | Non
             called = (one.word for one, after in zip(inner, inner[1:], strict=False) if after.text == "(")
             if (compared or projected) and AGGREGATES.intersection(called):
                 return "in a map projection" if projected else "in a comparison within a map"
-        elif _is_variable(found, position) and not _in_group(found, position, grouped):
+        elif _is_variable(found, position, pairs) and not _in_group(found, position, grouped):
             raise InvalidQueryError(f"{text} stands beside an aggregate, and no column groups by it")
         position += 1
     return None
@@ -163,7 +254,7 @@ def _ungrouped(found: Sequence[Token], grouped: Collection[str]) -> str | None:
         if begin and found[begin].text == "(" and found[begin - 1].word in AGGREGATES:
             aside.update(range(begin, close))
     for position in range(len(found)):
-        if position not in aside and _is_variable(found, position) and not _in_group(found, position, grouped):
+        if position not in aside and _is_variable(found, position, pairs) and not _in_group(found, position, grouped):
             dotted = found[position + 1 : position + 2] and found[position + 1].text == "."
             return _joined(found[position : position + (3 if dotted else 1)])
     return None
@@ -174,11 +265,14 @@ def _in_group(found: Sequence[Token], position: int, grouped: Collection[str]) -
     return any(_joined(found[position : position + length]) in grouped for length in (1, 3, 4))
 
 
-def _is_variable(found: Sequence[Token], position: int) -> bool:
+def _is_variable(found: Sequence[Token], position: int, pairs: dict[int, int]) -> bool:
     """Return whether a name is a variable: no word of Cypher, property, key of a map or function."""
     if found[position].kind not in ("name", "quoted"):
         return False
     before = found[position - 1].text if position else ""
+    if before == ":" and found[position - 3].text in ("{", ","):  # a key of a map stands before it, else a label does
+        opened = max((at for at, close in pairs.items() if at < position < close), default=0)
+        before = "" if found[opened].text == "{" else before
     after = [*(one.text for one in found[position + 1 : position + 4]), "", "", ""]
     called = after[0] == "(" or (after[0] == "." and after[2] in ("(", "."))
     return found[position].word not in EXPRESSION_WORDS and before not in (".", ":") and not called and after[0] != ":"

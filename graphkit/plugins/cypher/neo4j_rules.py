@@ -7,17 +7,32 @@ asking both databases; ``tests/plugins/cypher/test_embedded_dialect.py`` holds t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from itertools import chain
 
-from graphkit.plugins.cypher.cypher_parser import Token, tokens
-from graphkit.plugins.cypher.cypher_text import Clause, ParsedQuery, QueryTree, RelationshipPattern, all_clauses
+from graphkit.plugins.cypher.cypher_parser import Token, literal_value, tokens
+from graphkit.plugins.cypher.cypher_text import (
+    Clause,
+    Expression,
+    ParsedQuery,
+    PathPattern,
+    QueryTree,
+    RelationshipPattern,
+    all_clauses,
+    expressions_in,
+    expressions_of,
+)
 
 #: What a query can't end with, by kind of clause.
 _NO_END = {"match": "MATCH", "with": "WITH", "unwind": "UNWIND", "call query": "CALL {}"}
 _TRUTHS = frozenset({"and", "or", "xor", "not", "where"})
 _ENDS = frozenset({"and", "or", "xor", "return", "with", "match", "optional", "unwind", "call", "order", "union"})
 _ONE_STEP = ("shortestpath", "allshortestpaths")
+#: What is wrong with a regular expression for Python and Java alike, and what they read in two ways.
+_BROKEN = re.compile(
+    r"nothing to repeat|multiple repeat|missing \)|unbalanced paren|unterminated character set|min repeat|.*\(end of"
+)
+_TWO_WAYS = re.compile(r"\\Q|\[\[|--|&&|~~|\|\||[$^}]\)*[*+?{]|\\[bBAZz][*+?{]")
 
 
 class InvalidQueryError(Exception):
@@ -45,6 +60,8 @@ def _of_tokens(query: ParsedQuery) -> Iterator[str]:
     for token, after, inner, third in zip(found, found[1:], found[2:], found[3:], strict=False):
         if token.text == "!=":
             yield "!= is no operator of Cypher, which writes <>"
+        if token.text == "=~" and after.kind == "text" and inner.text not in ("+", "||"):
+            yield from _broken(after)
         ended = inner.kind == "end" or inner.text in (")", "]", "}", "|") or inner.word in _ENDS
         if token.word in _TRUTHS and after.kind in ("text", "number") and ended:
             yield f"{after.text} stands where a condition has to (behind {token.text})"
@@ -57,6 +74,20 @@ def _of_tokens(query: ParsedQuery) -> Iterator[str]:
         measured = inner.kind == "text" or (inner.text.strip("`") in elements and third.text == ".")
         if token.word == "length" and measured:
             yield "length() takes a path; Cypher measures texts and lists by size()"
+
+
+def _broken(pattern: Token) -> Iterator[str]:
+    """Yield why a text is no regular expression."""
+    value = literal_value([pattern])
+    if value is None or not isinstance(value.value, str) or _TWO_WAYS.search(value.value):
+        return
+    try:
+        re.compile(value.value)
+    except re.error as error:
+        if _BROKEN.match(error.msg):
+            yield f"{pattern.text} is no regular expression: {error.msg}"
+    except (OverflowError, RecursionError):
+        pass
 
 
 def _of_patterns(query: ParsedQuery) -> Iterator[str]:
@@ -79,7 +110,7 @@ def _of_clauses(query: ParsedQuery) -> Iterator[str]:
             bare = item.variable is not None or re.fullmatch(r"[(\s]*[^\W\d]\w*[)\s]*", item.name)
             if clause.kind == "with" and item.alias is None and not bare:
                 yield f"{item.name} has no name (AS) in WITH"
-            if re.search(r"\s(LIMIT|SKIP|OFFSET)\s+\d+\s*\Z", item.name, re.IGNORECASE):
+            if item.alias is None and re.search(r"\s(LIMIT|SKIP|OFFSET)\s+\d+\s*\Z", item.name, re.IGNORECASE):
                 yield "LIMIT stands before ORDER BY"
         skip, limit = projection.skip, projection.limit
         if clause.kind == "return" and skip is not None and limit is not None and limit.span < skip.span:
@@ -89,8 +120,7 @@ def _of_clauses(query: ParsedQuery) -> Iterator[str]:
 def _of_branches(query: ParsedQuery, tree: QueryTree, outer: Set[str]) -> Iterator[str]:
     """Yield branches that don't end with RETURN alone, and variables that aren't known where they stand.
 
-    Those are of values of properties in patterns, where the embedded database takes them for null, and of the WITH that
-    takes variables over into a ``CALL {}``.
+    Those are of what the embedded database takes for null, and of what goes into a ``CALL {}`` and comes out of it.
     """
     for branch in tree.branches:
         *before, last = branch.clauses
@@ -99,30 +129,93 @@ def _of_branches(query: ParsedQuery, tree: QueryTree, outer: Set[str]) -> Iterat
         yields = last.kind == "call procedure" and last.projection is not None and bool(before)
         if last.kind in _NO_END or yields:
             yield f"a query can't end with {_NO_END.get(last.kind, 'CALL ... YIELD')}: it has no RETURN"
-        known = {*outer}
+        known = outer
         for clause in branch.clauses:
-            known |= {name.text for path in clause.patterns for name in path.variables()}
-            parts = (part for path in clause.patterns for part in path.elements())
-            for value in (one.value for part in parts for one in part.properties):
-                if not value.subpatterns and all(one.word != "in" for one in tokens(query.at(value.span))):
-                    yield from (f"the variable {one} isn't defined" for one in value.names if one not in known)
+            yield from _undefined(query, clause, known)
+            if clause.kind == "call procedure" and len(branch.clauses) > 1 and "(" not in query.at(clause.span):
+                yield f"CALL {clause.procedure} has no parentheses"
             if clause.query is not None:
-                yield from _of_branches(query, clause.query, known)
-                if clause.imports is None:
-                    yield from _taken_over(clause.query, known)
+                yield from _of_call(query, clause, clause.query, known)
             known = _known_after(clause, known)
 
 
-def _taken_over(tree: QueryTree, known: Set[str]) -> Iterator[str]:
-    """Yield the expressions by which a ``CALL {}`` takes variables over, which it can do as they are alone."""
-    for first in (branch.clauses[0] for branch in tree.branches):
-        items = first.projection.items if first.kind == "with" and first.projection is not None else ()
-        for item in items:
-            if (item.variable is None or item.alias is not None) and not known.isdisjoint(item.expression.names):
-                yield f"the first WITH of CALL {{}} takes variables over as they are, and {item.name} isn't one"
+def _of_call(query: ParsedQuery, call: Clause, tree: QueryTree, known: Set[str]) -> Iterator[str]:
+    """Yield what is wrong in a ``CALL {}``, which knows what it takes over, and with what it gives back."""
+    for branch in tree.branches:
+        first, last = branch.clauses[0], branch.clauses[-1]
+        taken = known if call.imports == ("*",) else known & {*(call.imports or ())}
+        if call.imports is None and first.kind == "with" and first.projection is not None:
+            taken = known
+            yield from _taken_over(first, known)
+        yield from _of_branches(query, QueryTree(branch.span, (branch,)), taken)
+        for item in last.projection.items if last.kind == "return" and last.projection is not None else ():
+            if item.alias is None and item.variable is None:
+                yield f"{item.name} has no name (AS) in the RETURN of CALL {{}}"
+            if item.name in known:
+                yield f"CALL {{}} returns {item.name}, which is known outside"
 
 
-def _known_after(clause: Clause, known: set[str]) -> set[str]:
+def _taken_over(first: Clause, known: Set[str]) -> Iterator[str]:
+    """Yield the expressions by which the WITH of a ``CALL {}`` takes variables over, which it can do as they are."""
+    assert first.projection is not None
+    items, words = first.projection.items, "the first WITH of CALL {} takes variables over as they are"
+    if all(known.isdisjoint(item.expression.names) for item in items):
+        return
+    for item in items:
+        if item.variable is None or item.name != item.variable:
+            yield f"{words}, and {item.name} isn't one"
+    shown = first.projection
+    if first.where is not None or shown.order or shown.page_span is not None or shown.distinct_span is not None:
+        yield f"{words}, without DISTINCT, ORDER BY, LIMIT and WHERE"
+
+
+def _undefined(query: ParsedQuery, clause: Clause, known: Set[str]) -> Iterator[str]:
+    """Yield the variables of a clause that aren't known there, and that the embedded database takes for null."""
+    after = known | _known_after(clause, known)
+    shown = [item.expression for item in clause.projection.items] if clause.projection is not None else ()
+    values = [
+        *(clause.expressions if clause.kind == "unwind" else ()),
+        *(one for one in shown if _projects(query, one)),
+    ]
+    yield from _unknown(query, values, known)
+    yield from _in_patterns(query, clause.patterns, expressions_of(clause), after)
+
+
+def _in_patterns(
+    query: ParsedQuery, paths: Iterable[PathPattern], expressions: Iterable[Expression], known: Set[str]
+) -> Iterator[str]:
+    """Yield the unknown variables in values of properties of patterns, of those within expressions too."""
+    paths = [*paths]
+    known = known | {name.text for path in paths for name in path.variables()}
+    parts = (part for path in paths for part in path.elements())
+    yield from _unknown(query, [one.value for part in parts for one in part.properties], known)
+    for expression in (*expressions, *(one for path in paths for one in expressions_in(path))):
+        for inner in expression.subpatterns:
+            within = known | {*inner.local}
+            if inner.path is not None:
+                asked = [one for one in (inner.where, inner.value) if one is not None]
+                yield from _in_patterns(query, [inner.path], asked, within)
+            for branch in inner.query.branches if inner.query is not None else ():
+                there = within
+                for clause in branch.clauses:
+                    yield from _undefined(query, clause, there)
+                    there = _known_after(clause, there)
+
+
+def _unknown(query: ParsedQuery, values: Iterable[Expression], known: Set[str]) -> Iterator[str]:
+    """Yield the unknown variables of expressions that declare none themselves."""
+    for value in values:
+        if not value.subpatterns and all(one.word != "in" for one in tokens(query.at(value.span))):
+            yield from (f"the variable {one} isn't defined" for one in value.names if one not in known)
+
+
+def _projects(query: ParsedQuery, expression: Expression) -> bool:
+    """Return whether an expression is a map projection: ``n {.id, name}``."""
+    found = tokens(query.at(expression.span))
+    return len(found) > 1 and found[0].kind in ("name", "quoted") and found[1].text == "{"
+
+
+def _known_after(clause: Clause, known: Set[str]) -> Set[str]:
     """Return the variables that are known behind a clause."""
     names = {item.name for item in clause.projection.items} if clause.projection is not None else set()
     if clause.kind == "with" and clause.projection is not None and clause.projection.star_span is None:

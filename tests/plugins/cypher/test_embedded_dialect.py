@@ -66,6 +66,44 @@ WRONG: list[tuple[str, list[list[Any]], str]] = [
         [["db", "DB1"]],
         "doesn't take an aggregate there",
     ),
+    ("MATCH (t:Table) RETURN *, t.id AS i", [["db:orders.sql", "db:orders.sql"]], "drops * beside other columns"),
+    ("MATCH (t:Table) WITH *, count(*) AS n RETURN t.id, n", [["db:orders.sql", 1]], "drops * beside other columns"),
+    (
+        "MATCH (f:File) RETURN f.repo AS r, count(f) AS n ORDER BY COUNT(f)",
+        [["api", 1], ["web", 2]],
+        "doesn't order by COUNT(f)",
+    ),
+    (
+        "MATCH (f:File) WITH f.repo AS r, count(f) AS n ORDER BY count(f) * 2 RETURN r",
+        [["api"], ["web"]],
+        "doesn't order by count(f) * 2",
+    ),
+    (
+        "MATCH (t:Table) RETURN t.id AS i, t.repo AS r UNION MATCH (t:Table) RETURN t.repo AS r, t.id AS i",
+        [["db:orders.sql", "db"]],
+        "takes no other order of columns in UNION",
+    ),
+    (
+        "MATCH (t:Table) RETURN CASE WHEN (t)<-[:WRITES]-() THEN 1 ELSE 0 END AS n",
+        [[1]],
+        "doesn't take a pattern in a column",
+    ),
+    (
+        "MATCH (t:Table) WITH exists((t)<-[:WRITES]-()) AS n, NOT (t)-->() AS m RETURN n, m",
+        [[True, True]],
+        "doesn't take a pattern in a column",
+    ),
+    ("MATCH (f:File) WHERE 'cart' IN f.path RETURN f.id", [], "takes no text behind IN"),
+    (
+        "MATCH (f:File {line: 3}) OPTIONAL MATCH (f)-[:WRITES]->(t) WITH f, t AS u WHERE NOT (u)<--() RETURN f.id",
+        [["web:cart.ts"]],
+        "from any node where u is null",
+    ),
+    (
+        "MATCH (f:File {line: 3}) OPTIONAL MATCH (f)-[:WRITES]->(t) RETURN [(t)<--(g) | g.id] AS ids",
+        [[[]]],
+        "from any node where t is null",
+    ),
 ]
 
 #: Queries that Neo4j refuses, and that the embedded database would answer, with the reason: they aren't valid.
@@ -92,6 +130,25 @@ INVALID: list[tuple[str, str]] = [
     ("MATCH (f:File) RETURN f.repo AS r, f.id + toString(count(*)) AS n", "stands beside an aggregate"),
     ("MATCH (f:File) WITH f.repo AS r, count(*) AS n WHERE f.line > 1 RETURN r", "f.line isn't known any more"),
     ("MATCH (f:File) CALL { WITH f.repo AS r RETURN r AS s } RETURN s", "takes variables over as they are"),
+    ("MATCH (f:File) CALL { WITH f, 1 AS n MATCH (f)-->(g) RETURN g } RETURN g.id", "and n isn't one"),
+    ("MATCH (f:File) CALL { WITH f LIMIT 1 MATCH (f)-->(g) RETURN g } RETURN g.id", "without DISTINCT"),
+    ("MATCH (f:File) CALL (f) { MATCH (f)-->(g) RETURN g.id } RETURN f.id", "g.id has no name (AS)"),
+    ("MATCH (f:File) CALL { MATCH (f:Table) RETURN f } RETURN f.id", "returns f, which is known outside"),
+    ("WITH 3 AS x CALL { MATCH (f {line: x}) RETURN f } RETURN f.id", "x isn't defined"),
+    ("WITH 3 AS x CALL () { MATCH (f {line: x}) RETURN f } RETURN f.id", "x isn't defined"),
+    ("UNWIND xs AS x RETURN x", "xs isn't defined"),
+    ("MATCH (f:File) RETURN f {id, repo} AS f", "id isn't defined"),
+    ("MATCH (f:File) WHERE (f)-->({id: x}) RETURN f.id", "x isn't defined"),
+    ("MATCH (f:File) WHERE EXISTS { (f)-->({id: x}) } RETURN f.id", "x isn't defined"),
+    ("MATCH (f:File) WHERE COUNT { MATCH (f)-->(g) MATCH ({id: x}) } > 0 RETURN f.id", "x isn't defined"),
+    ("MATCH (f:File) RETURN [(f)-->(g {id: x}) | g.id] AS ids", "x isn't defined"),
+    ("MATCH (f:File) RETURN {n: count(*), r: f.repo} AS m", "f stands beside an aggregate"),
+    ("MATCH (f:File) RETURN f.repo AS r, count(*) AS n ORDER BY max(f.line)", "max(f.line), which is no column"),
+    ("MATCH (f:File) WHERE f.path =~ '*.ts' RETURN f.id", "no regular expression: nothing to repeat"),
+    ("MATCH (f:File) WHERE f.path =~ '(cart|login' RETURN f.id", "no regular expression: missing )"),
+    ("MATCH (f:File) FILTER f.line > 1 RETURN f.id", "FILTER is no clause of Cypher 5"),
+    ("MATCH (f:File) LET x = f.line RETURN x", "LET is no clause of Cypher 5"),
+    ("CALL db.labels YIELD label RETURN label", "has no parentheses"),
 ]
 
 #: Queries that look like those, and that both databases answer alike.
@@ -122,6 +179,22 @@ RIGHT: list[tuple[str, list[list[Any]]]] = [
     ),
     ("MATCH (t:Table) WHERE exists( (t)<-[:WRITES]-() ) RETURN t.id", [["db:orders.sql"]]),
     ("MATCH p = (:File)-[:WRITES]->(:Table) WHERE length(p) = 1 RETURN length(p) AS n", [[1]]),
+    ("MATCH (f:File) RETURN f.line AS limit ORDER BY limit LIMIT 1", [[3]]),
+    ("MATCH (f:File) RETURN f.repo AS r, count( f ) AS n ORDER BY count(f), f.repo", [["api", 1], ["web", 2]]),
+    ("WITH 3 AS x CALL { WITH x AS x MATCH (f {line: x}) RETURN f } RETURN f.path", [["cart.ts"]]),
+    ("WITH 3 AS x CALL (*) { MATCH (f {line: x}) RETURN f } RETURN f.path", [["cart.ts"]]),
+    ("WITH {id: 1} AS m, 2 AS b RETURN m {.id, b} AS n", [[{"id": 1, "b": 2}]]),
+    ("MATCH (f:File {line: 3}) WHERE EXISTS { MATCH (g {repo: f.repo}) WHERE g <> f } RETURN f.path", [["cart.ts"]]),
+    ("MATCH (t:Table) RETURN any(x IN [t.repo] WHERE EXISTS { MATCH ({repo: x}) }) AS n", [[True]]),
+    ("MATCH (t:Table) RETURN t.repo AS r, {n: count(*), r: t.repo} AS m", [["db", {"n": 1, "r": "db"}]]),
+    ("MATCH (t:Table) WITH *, t.id AS i RETURN i", [["db:orders.sql"]]),
+    (
+        "MATCH (f:File) OPTIONAL MATCH (f)-->(t:Table) WHERE (t)<--(f) RETURN [(f)-->(g) | g.id] AS ids, t.id "
+        "ORDER BY f.path LIMIT 1",
+        [[["api:orders.py"], None]],
+    ),
+    (r"MATCH (f:File) WHERE f.path =~ '(?i)CART\\.ts|^*x' RETURN f.path", [["cart.ts"]]),
+    (r"MATCH (t:Table) RETURN t.id =~ '\\Q(\\E|(?<n>d).*' AS n", [[True]]),
 ]
 
 
