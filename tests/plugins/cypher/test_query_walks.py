@@ -400,7 +400,7 @@ def test_closest_alternative_counts() -> None:
 
 
 def test_questions_with_queries_of_any_name(tmp_path: Path) -> None:
-    """CypherBench's and Neo4j's names are read, and lists of alternatives; a row without a query is refused by place."""
+    """CypherBench's and Neo4j's names are read, and lists; a row without a query is refused with its place."""
     write(tmp_path / "a.json", [{"qid": "a", "graph": "nba", "nl_question": "Who?", "gold_cypher": "RETURN 1"}])
     write(tmp_path / "b.jsonl", [{"question": "Who?", "cypher": "RETURN 1", "database_reference_alias": "nba"}])
     write(tmp_path / "c.jsonl", [{"question": "Who?", "cypher": " "}])
