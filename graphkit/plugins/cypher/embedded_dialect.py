@@ -8,7 +8,7 @@ that Neo4j refuses isn't valid (``neo4j_rules.py``). Found by comparing both dat
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from graphkit.plugins.cypher.cypher_parser import AGGREGATES, EXPRESSION_WORDS, LOCAL_FUNCTIONS, Token, tokens
 from graphkit.plugins.cypher.cypher_text import (
@@ -124,7 +124,8 @@ def check_dialect(text: str) -> None:
             collapsed = clause.projection.aggregates or clause.projection.distinct_span is not None
             asked = tokens(query.at(clause.where.expression.span))
             lost = _ungrouped(asked, names) if collapsed and clause.projection.star_span is None else None
-            if lost is not None and _ungrouped(asked, names | grouped) is not None:
+            columns = [tokens(query.at(item.expression.span)) for item in clause.projection.items]
+            if lost is not None and _ungrouped(asked, names | grouped, _repeated(asked, columns)) is not None:
                 raise InvalidQueryError(f"{lost} isn't known any more where this WITH filters its rows")
             if lost is not None and clause.projection.aggregates:
                 raise UnsupportedQueryError(f"the embedded database forgets {lost} behind an aggregate; {_REMEDY}")
@@ -246,10 +247,18 @@ def _unaggregated(found: Sequence[Token], grouped: Collection[str]) -> str | Non
     return None
 
 
-def _ungrouped(found: Sequence[Token], grouped: Collection[str]) -> str | None:
-    """Return the first variable, with its property, that is neither a column nor grouped by."""
+def _repeated(found: Sequence[Token], columns: Iterable[Sequence[Token]]) -> set[int]:
+    """Return the places at which the expressions of columns stand again."""
+    texts = [one.text for one in found]
+    sought = [[one.text for one in column] for column in columns]
+    begins = ((at, len(some)) for some in sought for at in range(len(texts)) if texts[at : at + len(some)] == some)
+    return {place for at, length in begins for place in range(at, at + length)}
+
+
+def _ungrouped(found: Sequence[Token], grouped: Collection[str], repeated: Collection[int] = ()) -> str | None:
+    """Return the first variable, with its property, that is neither a column nor grouped by, nor in a repeated one."""
     pairs = _pairs(found)
-    aside = _local(found, pairs)
+    aside = _local(found, pairs).union(repeated)
     for begin, close in pairs.items():
         if begin and found[begin].text == "(" and found[begin - 1].word in AGGREGATES:
             aside.update(range(begin, close))

@@ -45,6 +45,11 @@ WRONG: list[tuple[str, list[list[Any]], str]] = [
         "forgets t.repo behind an aggregate",
     ),
     (
+        "MATCH (t:Table) WITH [t.repo, t.kind] AS r, count(*) AS n WHERE [t.repo, t.kind] IS NOT NULL RETURN r",
+        [[["db", "Table"]]],
+        "forgets t.repo behind an aggregate",
+    ),
+    (
         "MATCH (t:Table) CALL { WITH * MATCH (f)-[:WRITES]->(:Table {id: t.id}) RETURN f.id AS i } RETURN i",
         [["api:orders.py"]],
         "takes nothing over by WITH *",
