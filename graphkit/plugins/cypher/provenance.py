@@ -362,9 +362,11 @@ class _Tracer:
         return f"{before}RETURN {items}{self.tail(projection)}", columns
 
     def witnessing(self, projection: Projection, scope: _Bindings, alias: str) -> str:
-        """Write the RETURN of a subquery so that it returns nothing but what is bound."""
-        simple = not (_groups(projection) or projection.order or projection.page_span)
-        if simple:
+        """Write the RETURN of a subquery so that it returns nothing but what is bound: by rows, however it groups them.
+
+        Neo4j allows no aggregate in the subqueries that ``bundle`` puts into a list.
+        """
+        if not (projection.order or projection.page_span):
             self.look([item.expression for item in projection.items], scope)
             before, bundle = self.bundle(scope)
             return f"{before}RETURN {bundle} AS {alias}"

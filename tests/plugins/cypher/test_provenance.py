@@ -264,6 +264,18 @@ FORMS = {
         set(),
         1,
     ),
+    "COUNT {} of rows that differ": (
+        "MATCH (f:File) WHERE COUNT { MATCH (f)-[:READS|WRITES]->(t) RETURN DISTINCT t } > 1 RETURN f.id",
+        {READS, WRITES},
+        set(),
+        1,
+    ),
+    "EXISTS {} with an aggregate": (
+        "MATCH (f {id: 'cart'}) WHERE EXISTS { MATCH (f)-[:CALLS]->(g) RETURN count(g) AS n } RETURN f.id",
+        {CART},
+        set(),
+        1,
+    ),
     "COLLECT {}": (
         "MATCH (f {id: 'orders'}) RETURN COLLECT { MATCH (f)-[:READS]->(t) RETURN t.id } AS ts",
         {READS},
