@@ -249,10 +249,10 @@ def _unaggregated(found: Sequence[Token], grouped: Collection[str]) -> str | Non
 
 def _repeated(found: Sequence[Token], columns: Iterable[Sequence[Token]]) -> set[int]:
     """Return the places at which the expressions of columns stand again."""
-    texts = [one.text for one in found]
-    sought = [[one.text for one in column] for column in columns]
-    begins = ((at, len(some)) for some in sought for at in range(len(texts)) if texts[at : at + len(some)] == some)
-    return {place for at, length in begins for place in range(at, at + length)}
+    texts = tuple(one.text for one in found)
+    sought = {tuple(one.text for one in column) for column in columns}
+    spans = ((at, at + length) for length in {*map(len, sought)} for at in range(len(texts)))
+    return {place for at, end in spans if texts[at:end] in sought for place in range(at, end)}
 
 
 def _ungrouped(found: Sequence[Token], grouped: Collection[str], repeated: Collection[int] = ()) -> str | None:

@@ -189,11 +189,11 @@ def _in_patterns(
     known = known | {name.text for path in paths for name in path.variables()}
     parts = (part for path in paths for part in path.elements())
     yield from _unknown(query, [one.value for part in parts for one in part.properties], known)
-    for expression in (*expressions, *(one for path in paths for one in expressions_in(path))):
+    for expression in expressions:
         for inner in expression.subpatterns:
             within = known | {*inner.local}
             if inner.path is not None:
-                asked = [one for one in (inner.where, inner.value) if one is not None]
+                asked = [one for one in (inner.where, inner.value, *expressions_in(inner.path)) if one is not None]
                 yield from _in_patterns(query, [inner.path], asked, within)
             for branch in inner.query.branches if inner.query is not None else ():
                 there = within

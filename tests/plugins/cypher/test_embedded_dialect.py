@@ -45,8 +45,8 @@ WRONG: list[tuple[str, list[list[Any]], str]] = [
         "forgets t.repo behind an aggregate",
     ),
     (
-        "MATCH (t:Table) WITH [t.repo, t.kind] AS r, count(*) AS n WHERE [t.repo, t.kind] IS NOT NULL RETURN r",
-        [[["db", "Table"]]],
+        "MATCH (t:Table) WITH toUpper(t.repo) AS r, count(*) AS n WHERE toUpper(t.repo) = 'DB' RETURN r",
+        [["DB"]],
         "forgets t.repo behind an aggregate",
     ),
     (
