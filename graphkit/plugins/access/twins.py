@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from graphkit.files.dataset import Dataset
-from graphkit.files.jsonl import find_file
+from graphkit.files.jsonl import create_binary, find_file, read_lines
 from graphkit.files.leftovers import held_folder
 from graphkit.files.problems import Problems
+from graphkit.files.reading import RecordReader
 from graphkit.plugins.systems.context import Context
 from graphkit.plugins.systems.importing import System
 from graphkit.plugins.systems.runner import Runner, Task
@@ -27,6 +28,7 @@ from graphkit.plugins.systems.session import Session
 from graphkit.records.access_rules import Rights
 from graphkit.records.models import Answer, Question
 from graphkit.records.repetition_names import repetitions_by_name
+from graphkit.records.structs import ArtifactStruct, EdgeStruct
 from graphkit.records.words import counted, shortened
 from graphkit.shards import event_loop
 
@@ -36,7 +38,7 @@ ASKED = 2
 #: What an answer shows, in the order in which a difference is looked for.
 PARTS = (
     *("walk", "seeds", "calls", "context", "answer", "citations", "decision", "confidence"),
-    *("results", "texts", "queries", "scores"),
+    *("results", "texts", "queries", "scores", "versions"),
 )
 
 #: Why a system whose answers are the same is no evidence.
@@ -47,6 +49,8 @@ SHOWN = 200
 
 #: The parts that are one value each.
 _SINGLE = ("answer", "decision", "confidence")
+
+S = TypeVar("S", ArtifactStruct, EdgeStruct)
 
 Outcome = Literal["same", "influence", "chance", "nothing"]
 
@@ -113,7 +117,9 @@ def compared(whole: Sequence[Answer], part: Sequence[Answer]) -> tuple[Outcome, 
     shown_at_all = [name for name in PARTS if any(one[name] for side in sides for one in side)]
     if not shown_at_all:
         return "nothing", "no answer over either graph shows anything"
-    steady = [name for name in PARTS if all(one[name] == side[0][name] for side in sides for one in side)]
+    # What failed shows nothing else, so that this is said first.
+    names = sorted(PARTS, key=lambda name: name != "answer") if any(one.error for one in (*whole, *part)) else PARTS
+    steady = [name for name in names if all(one[name] == side[0][name] for side in sides for one in side)]
     difference = next(_differences(sides[0][0], sides[1][0], steady), None)
     if difference is not None:
         return "influence", difference
@@ -139,14 +145,25 @@ def _shown(answer: Answer) -> dict[str, list[str]]:
         "citations": [*answer.citations, *(answer.evidence_files or ())],
         "decision": [] if answer.abstained is None else ["declined" if answer.abstained else "answered"],
         "confidence": [] if answer.confidence is None else [str(answer.confidence)],
-        "results": [f"{call.name} {_json(call.arguments)}: {call.result or ''}" for call in calls],
+        "results": [
+            f"{call.name} {_json(call.arguments)}: {'failed ' if call.failed else ''}{call.result or ''}"
+            for call in calls
+        ],
         "texts": [one.text for one in chunks if one.text],
         "queries": [f"{one.cypher} {_json(one.parameters)}: {_json(one.rows)}" for one in answer.queries or ()],
         "scores": [
             *(f"{one.id} {one.score}" for one in chunks if one.score is not None),
             *(f"{one.id} {one.score}" for one in seeds if one.score is not None),
         ],
+        "versions": [
+            *(f"{node} at {name}" for one in steps for node, name in _ends_at(one) if name),
+            *(f"{one.id} at {one.commit}" for one in chunks if one.commit),
+        ],
     }
+
+
+def _ends_at(step: Any) -> tuple[tuple[str, str | None], ...]:
+    return (step.source, step.source_commit), (step.target, step.target_commit)
 
 
 def _apart(one: str, two: str) -> tuple[str, str]:
@@ -227,25 +244,28 @@ def _cut(dataset: Dataset, questions: Iterable[Question], rights: Rights) -> Ite
         folder.mkdir()
         for artifacts, edges in dataset.graphs.values():
             if artifacts is not None:
-                records = (one for one in dataset.artifacts(artifacts, problems) if rights.may_read(one.id, one.repo))
-                _write(folder / f"{artifacts.name.partition('.')[0]}.jsonl", records)
+                _copy(artifacts, folder, ArtifactStruct, lambda one: rights.may_read(one.id, one.repo), problems)
             if edges is not None:
-                kept = (one for one in dataset.edges(edges, problems) if rights.may_follow(*_ends(one)))
-                _write(folder / f"{edges.name.partition('.')[0]}.jsonl", kept)
+                _copy(edges, folder, EdgeStruct, lambda one: rights.may_follow(*_ends(one)), problems)
         problems.raise_if_refused()
         for kind in ("commits", "compatibility"):
             if (path := find_file(dataset.folder, kind)) is not None:
                 (folder / path.name).write_bytes(path.read_bytes())
-        _write(folder / "questions.jsonl", (one.model_dump(exclude_defaults=True) for one in questions))
+        asked = (one.model_dump(exclude_defaults=True) for one in questions)
+        (folder / "questions.jsonl").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in asked))
         yield folder
+
+
+def _copy(file: Path, folder: Path, kind: type[S], keeps: Callable[[S], bool], problems: Problems) -> None:
+    """Copy the lines of the records that are kept as they are: a system may read fields that graphkit doesn't know."""
+    with create_binary(folder / file.name) as stream:
+        for _, line, record in RecordReader(file, kind, problems).parsed(read_lines(file)):
+            if record is not None and keeps(record):
+                stream.write(line + b"\n")
 
 
 def _ends(edge: Any) -> tuple[str, str, str]:
     return edge.source, edge.relation, edge.target
-
-
-def _write(path: Path, records: Iterable[Any]) -> None:
-    path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in records))
 
 
 def twins_in_words(found: Sequence[Twin]) -> list[str]:

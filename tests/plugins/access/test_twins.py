@@ -67,6 +67,19 @@ def keeps_the_first(question, context):
     return {"answer": str(len(kept)), "traversal": []}
 
 
+def by_own_fields(question, context):
+    """Read a field of its own of each edge that it follows, and of the artifact that it names."""
+    weights = sum(one["weight"] for one in edges(context) if may_read(one["source"]) and may_read(one["target"]))
+    with (context.dataset / "artifacts.jsonl").open() as stream:
+        [text] = [one["text"] for one in map(json.loads, stream) if one["id"] == question.question]
+    return f"{text} {weights}"
+
+
+def file_beside(question, context):
+    """Read a file that isn't part of the graph."""
+    return each_hop(question, context) | {"answer": (context.dataset / "vectors.bin").read_text()}
+
+
 def without_context(question):
     return "It leads to api:z."
 
@@ -109,6 +122,33 @@ def test_a_filter_of_each_hop_is_not_caught(world: Path) -> None:
     ]
 
 
+def test_fields_of_the_users_own_are_in_both_graphs(world: Path) -> None:
+    """A system that reads them of what it may read answers alike; one that lacks a file over one graph failed there."""
+    edges = [("web:a", "hr:m", 4), ("hr:m", "api:z", 2), ("web:b", "api:x", 1)]
+    records: list[Row] = [{"source": one, "target": two, "relation": "CALLS", "weight": it} for one, two, it in edges]
+    write_lines(world / "data" / "edges.jsonl", records)
+    nodes: list[Row] = [{"id": one, "text": f"text of {one}"} for one in ("web:a", "web:b", "hr:m", "api:x", "api:z")]
+    write_lines(world / "data" / "artifacts.jsonl", nodes)
+    options = ("--as", "web-team", "--twin", "--system", "own=filters:by_own_fields")
+    assert "2 the same, 0 influenced" in inside("run", "data", *options, cwd=world, code=0).out
+    (world / "data" / "vectors.bin").write_text("v")
+    options = ("--as", "web-team", "--twin", "--system", "file=filters:file_beside")
+    found = inside("run", "data", *options, cwd=world, code=1)
+    assert "file b: answer: v over the whole graph, failed (FileNotFoundError) without" in found.out
+
+
+def test_a_failed_call_is_compared() -> None:
+    """That a call failed over the whole graph alone tells of what is forbidden."""
+    whole, part = (
+        [Answer.model_validate({"run": "r", "question_id": "q", "tool_calls": [{"name": "read", "failed": one}]})] * 2
+        for one in (True, False)
+    )
+    assert compared(whole, part) == (
+        "influence",
+        "results, place 1: read {}: failed  over the whole graph, read {}:  without what is forbidden",
+    )
+
+
 def test_chance_is_told_from_influence(world: Path) -> None:
     """Answers that differ over the same graph say nothing about what is forbidden; a steady walk still does."""
     options = ("--as", "web-team", "--twin", "--system", "words=filters:in_other_words")
@@ -146,6 +186,11 @@ def test_what_only_varies_or_is_blank_rules_nothing_out(world: Path, system: str
         ({"tool_calls": [{"name": "ask", "result": "{} hits", "seen": []}]}, "results, place 1: ask {}: one hits over"),
         ({"queries": [{"cypher": "RETURN 1", "rows": [["{}"]]}]}, 'queries, place 1: RETURN 1 {}: [["one"]] over'),
         ({"rankings": {"file": ["web:{}"]}}, "context, place 1: web:one over"),
+        ({"retrieved": [{"id": "web:a", "commit": "{}"}]}, "versions, place 1: web:a at one over"),
+        (
+            {"traversal": [{"source": "web:a", "target": "web:b", "target_commit": "{}"}]},
+            "versions, place 1: web:b at one over",
+        ),
         ({"answer": "{}" + "x" * 300}, "answer: onexxx"),
         ({"answer": "x" * 300 + "{}"}, f"answer: …{'x' * 100}one over"),
     ],
