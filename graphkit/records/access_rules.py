@@ -30,15 +30,16 @@ _GOLD = (
 )
 _NO_GOLD = {name: getattr(QuestionStruct("-", "-"), name) for name in _GOLD}
 
-#: An id that climbs out of a folder names what no pattern can tell.
-_CLIMBS = r"(?:.*[:/\\]\.\.(?:[/\\].*)?)"
-#: A separator of a denied pattern, and what else may stand for it in an id.
+#: An id that climbs out of a folder, or holds characters that nobody sees, names what no pattern can tell.
+_CLIMBS = r"(?:.*[:/\\]\.\.(?:[/\\].*)?|.*[\u00ad\u200b\u2060-\u2064\ufeff].*)"
+#: A separator of a denied pattern, and what else may stand for it in an id: a wide one, one of an address, several.
 _SEPARATOR = re.compile(r"([:/])/*")
-_SEPARATORS = {":": r":(?:\.?[/\\])*", "/": r"[/\\](?:\.?[/\\])*"}
+_SLASHES = r"(?:\.?(?:[/\\／]|%2f|%5c))"
+_SEPARATORS = {":": rf"(?:[:：]|%3a)[:：]*\s*{_SLASHES}*", "/": rf"(?:[/\\／]|%2f|%5c){_SLASHES}*"}
 #: What may stand before a denied id within another one, as in ``web:hr:people.py``.
 _AROUND = r".*[:#/\\]"
-#: What may stand behind a denied id: a symbol of a file, a member of a symbol, a commit or lines.
-_BEHIND = r"(?:[#@:].*)?", r"(?:[.@:(#].*)?"
+#: What may stand behind a denied id: a symbol or a file in a folder, a member of a symbol, a commit or lines.
+_BEHIND = r"(?:[#@:/\\].*)?", r"(?:[.@:(#$<\[].*)?"
 
 #: Ids of a principal whose rights are remembered.
 _REMEMBERED = 100_000
@@ -61,7 +62,8 @@ class _Patterns:
             }
         regexes = {kind: [*map(_regex, some)] for kind, some in texts.items() if some}
         if denies:
-            within = [f"{_AROUND}{_regex(one, any_='[^:]')}:.*" for one in texts["repository"]]
+            within = [_regex(one, any_="[^:]") for one in texts["repository"]]
+            within = [rf"(?:{_AROUND}{one}:|{one}[/\\]).*" for one in within]
             regexes["id"] = [*regexes.get("id", ()), *_loose(texts["id"]), *within, _CLIMBS]
         flags = "(?isu)" if denies else "(?s)"
         self.texts = {kind: f"{flags}{'|'.join(some)}" for kind, some in regexes.items()}
@@ -84,10 +86,10 @@ def _loose(patterns: Iterable[str]) -> list[str]:
     found, named, as_path = [], [], []
     for one in patterns:
         repository, colon, path = one.partition(":")
+        behind = "" if one.endswith("*") else _BEHIND["#" in one]
         if not colon or not repository or "*" in repository:
-            found.append(_regex(one, loose=True))
+            found.append(_regex(one, loose=True) + behind * ("*" in one))
             continue
-        behind = "" if path.endswith("*") else _BEHIND["#" in path]
         named.append(_regex(one, loose=True) + behind)
         as_path += [] if path.startswith("/") else [_regex(f"{repository}/{path}", loose=True) + behind]
     # What all share stands before them, so that it is looked at once.

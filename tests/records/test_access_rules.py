@@ -51,7 +51,18 @@ def test_another_spelling_of_a_path_is_denied_too() -> None:
     rights = AccessRules({"p": rule}).of("p")
     denied = ["web:secrets/k", "web:./secrets/k", "web://secrets/k", "web:secrets\\k", "web:secrets/.//./k"]
     denied += ["web:x/../secrets/k", "web:../hr/people.py", "web:x\\..\\secrets", "https://x//y/z", "web:a/./c"]
+    # Separators as an address writes them, several colons, wide characters, and what nobody sees.
+    denied += [
+        "web:secrets%2Fk",
+        "web%3Asecrets/k",
+        "web::secrets/k",
+        "web: secrets/k",
+        "web：secrets/k",
+        "web:secrets／k",
+    ]
+    denied += ["web:\u200bsecrets/k", "web:sec\u00adrets/k", "web:k\ufeff"]
     allowed = ["web:secrets.py", "web:a..b/c", "web:[...slug]/..page.ts", "https://x/z", "web:.github/secrets"]
+    allowed += ["web:100%25secrets", "web:نمی\u200cدانم"]
     assert [one for one in denied if rights.may_read(one)] == []
     assert [one for one in allowed if not rights.may_read(one)] == []
 
@@ -68,6 +79,7 @@ def test_an_id_within_another_is_denied_too() -> None:
         "api:gehälter/s.py",
         "api:Geha\u0308lter/s.py",
         "hr/people.py",
+        "payroll/s.py",
         "web/a.ts",
     ]
     # A folder or a file of that name in another repository is none of it.
@@ -95,6 +107,17 @@ def test_what_lies_in_a_denied_node_is_denied_too() -> None:
     denied = ["web:a.ts", "web:a.ts#f", "web:a.ts@v1.0.0", "web:a.ts:12-14", "web:b.ts#User.name", "web:b.ts#User@v1"]
     denied += ["web:b.ts#User()", "web:x/..", "web:..", "auth"]
     allowed = ["web:a.tsx", "web:a.ts.map", "web:b.ts", "web:b.ts#UserList", "web:x/..y", "auth:login", "auth#f"]
+    assert [one for one in denied if rights.may_read(one)] == []
+    assert [one for one in allowed if not rights.may_read(one)] == []
+
+
+def test_what_lies_in_what_a_star_denies_is_denied_too() -> None:
+    """The symbols of each denied table and settings file, what lies in a denied folder, and inner and generic types."""
+    deny = ("*.sql", "*:.env", "web:keys", "web:b.java#Outer")
+    rights = AccessRules({"p": AccessRule(principal="p", allow=("*",), deny=deny)}).of("p")
+    denied = ["hr:t.sql", "hr:t.sql#salaries", "hr:t.sql@v1", "hr:t.sql:3", "api:.env#KEY", "api:.env@v1", "web:keys/k"]
+    denied += ["web:b.java#Outer$Inner", "web:b.java#Outer<T>", "web:b.java#Outer[0]"]
+    allowed = ["hr:t.sql2", "hr:t.sqlite#t", "api:.environment", "web:keys.ts", "web:b.java#Outermost", "web:b.java"]
     assert [one for one in denied if rights.may_read(one)] == []
     assert [one for one in allowed if not rights.may_read(one)] == []
 
