@@ -169,7 +169,9 @@ _shared = JsonOptions(as_json=False, lift_limits=False)
 _results: TextIO | None = None
 
 
-def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(
+    *, home: bool = False, graph: bool = False, asks: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Declare a command: add the shared options, and turn each parameter typed by a dataclass into its options.
 
     The other parameters, and the fields of such a dataclass, have a declaration as default: see :func:`option` and
@@ -179,11 +181,13 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
     ----------
     home, graph
         Whether the command uses graphkit's own folder, or the database.
+    asks
+        Whether a principal may ask its questions, though it can't skip records.
     """
     shared = StoreOptions if graph else HomeOptions if home else JsonOptions
 
     def declare(function: Callable[..., None]) -> Callable[..., None]:
-        known = _Parameters(function, shared)
+        known = _Parameters(function, shared, asks)
 
         def run(**given: Any) -> None:
             global _shared, _results
@@ -235,7 +239,7 @@ class _Parameters:
         Why options of plug-ins aren't there, of a plug-in that lacks or of an entry point that can't be used.
     """
 
-    def __init__(self, function: Callable[..., None], shared: type[JsonOptions]) -> None:
+    def __init__(self, function: Callable[..., None], shared: type[JsonOptions], asks: bool) -> None:
         self.declared: dict[str, tuple[Declared, Any]] = {}
         self._families: dict[str, Any] = {}
         self._added: dict[str, dict[str, Any]] = {}
@@ -256,7 +260,7 @@ class _Parameters:
         self._forced = any(one.replaces for one in self.outputs.values()) and "force" not in self.declared
         if self._forced:
             self.declared["force"] = (FORCE, bool)
-        if "on_error" in self.declared:
+        if asks or "on_error" in self.declared:
             self.declared["principal"] = (AS, str | None)
         self.declared |= _fields(shared)
 

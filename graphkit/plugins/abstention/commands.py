@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphkit.plugins.abstention.risk_coverage import AbstentionFigures
 
 
-@command()
+@command(asks=True)
 def abstention(
     runs: list[Path] = argument("RUN.jsonl|DATASET...", "Show these run logs, or all of a dataset."),
     dataset: Path | None = DATASET,

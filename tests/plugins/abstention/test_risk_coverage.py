@@ -73,6 +73,17 @@ def test_the_command_prints_and_gives_json(tmp_path: Path) -> None:
     assert (found["f1"]["value"], found["aurc"]["value"]) == (0.5, 0.25)
 
 
+def test_another_principal_asks(tmp_path: Path) -> None:
+    """Somebody who may not read what the only question with an answer requires has no answer: declining is right."""
+    questions = [{"id": "q", "question": "?", "paths": [[["web:a", "CALLS", "hr:b"]]]}]
+    write_jsonl(tmp_path / "questions.jsonl", questions)
+    write_jsonl(tmp_path / "access.jsonl", [{"principal": "p", "allow": ["web:*"]}])
+    write_jsonl(tmp_path / "runs" / "r.jsonl", [{"run": "r", "question_id": "q", "answer": "", "abstained": True}])
+    for options, expected in (((), (1, 0, 0)), (("--as", "p"), (1, 1, 1))):
+        found = inside("abstention", "runs/r.jsonl", "--json", *options, cwd=tmp_path, code=0).object()
+        assert (found["declined"], found["unanswerable"], found["rightly"]) == expected
+
+
 def test_a_dataset_stands_for_its_runs(tmp_path: Path) -> None:
     """Its figures are those of its runs by name, in their order."""
     whole = inside("abstention", "@storefront", "--json", cwd=tmp_path, code=0).objects()

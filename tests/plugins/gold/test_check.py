@@ -432,3 +432,18 @@ def test_patterns_that_match_nothing_are_named(tmp_path: Path) -> None:
         "access.jsonl: the pattern 'hrr' of web-team (deny) matches no repository that the dataset knows",
         "access.jsonl: the pattern 'WRITES' of hr-team (allow) matches no relation that the dataset knows",
     ]
+
+
+def test_check_says_what_has_no_answer_for_a_principal(tmp_path: Path) -> None:
+    """Whom --as names may not read b, which the second question requires; the third is asked by somebody else."""
+    rules: tuple[Row, ...] = ({"principal": "p", "allow": ["a:*"]}, {"principal": "other", "allow": ["a:*", "b:*"]})
+    rows = [
+        question(0),
+        question(1, paths=None, relevant={"b:n.py#z": 1}),
+        question(2, paths=None, relevant={"b:n.py#z": 1}, principal="other"),
+    ]
+    for options, expected in (((), []), (("--as", "p"), ["q1"])):
+        found = checked(tmp_path, rows, *options, code=0, access=rules)
+        assert [one["question"] for one in found["findings"] if one["kind"] == "access"] == expected
+    assert "has no answer for 'p', who may not read" in str(found)
+    assert "no rule names the principal 'q'" in graphkit("check", "data", "--as", "q", cwd=tmp_path, code=2).err

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NAMED = 3
 
 
-@command()
+@command(asks=True)
 def check(
     dataset: Path = argument("DATASET|FILE", "Read the dataset in this folder, or the questions in this file."),
     baseline: Path | None = option("--baseline RUN.jsonl", "Report what this run without retrieval already answers."),

@@ -23,7 +23,7 @@ from graphkit.plugins.gold.datasets.access_patterns import idle_patterns
 from graphkit.plugins.gold.datasets.criterion_names import blank_criteria, unknown_names
 from graphkit.plugins.gold.datasets.question_rows import refuse_run
 from graphkit.plugins.gold.datasets.unanswerable_checks import absence_checks
-from graphkit.records.access_rules import AccessRules, no_rule
+from graphkit.records.access_rules import NOT_ALLOWED, AccessRules, no_rule
 from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
@@ -271,10 +271,13 @@ def _unknown_commits(questions: Iterable[QuestionStruct], commits: CommitGraph) 
 
 
 def _no_rules(questions: Iterable[QuestionStruct], access: AccessRules) -> Iterator[Flaw]:
-    """Yield a warning for each question whose principal no rule names."""
+    """Yield a warning for each question whose principal no rule names, and a note if the given one gets no answer."""
     for question in questions:
         if question.principal is not None and question.principal not in access.rules:
             yield Flaw("access", "warning", no_rule(question.principal), question.id)
+        if question.why_not == NOT_ALLOWED and question.principal == access.principal is not None:
+            what = f"it has no answer for {access.principal!r}, who may not read what its gold requires"
+            yield Flaw("access", "note", what, question.id)
 
 
 def check_brief(checked: Checked) -> Brief:
