@@ -9,7 +9,6 @@ bound also fails where too few questions have a value (:func:`min_scored`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from graphkit.analysis.gate_outcomes import FAIL_QUESTION, MIN_SCORED, NAMED, GateOutcome
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
@@ -18,12 +17,9 @@ from graphkit.measures.registry import lower_is_better, measure_class
 from graphkit.records.bounds import over, under
 from graphkit.records.doubts import OF_DECLINING
 from graphkit.records.unanswered import NOT_LOGGED, is_stale, is_unlogged
-from graphkit.records.words import counted
+from graphkit.records.words import counted, shortened
 from graphkit.scoring.measure_summaries import Summary
 from graphkit.scoring.results import Evaluation
-
-if TYPE_CHECKING:
-    pass
 
 #: How questions with stale gold count where every question without a value counts as 0.
 STALE_AS_ZERO = "they count as 0 where that is the worst value (--missing-as zero)"
@@ -123,18 +119,20 @@ def _each(result: Evaluation, measure: str, bound: float) -> GateOutcome:
 def broken(result: Evaluation, measure: str, bound: float) -> dict[str, str]:
     """Return the questions whose value lies beyond a bound, the worst first, each with its value in words.
 
-    The bound is a lower one, or an upper one where lower values of the measure are better. A question counts as in the
-    checked mean of the measure: a failed, missing or unlogged one as the worst value, unless ``failed_as`` says
-    otherwise. What that mean leaves out is beyond no bound.
+    The bound is a lower one, or an upper one where lower values of the measure are better. The first thing is named
+    that a principal may not read. A question counts as in the checked mean of the measure: a failed, missing or
+    unlogged one as the worst value, unless ``failed_as`` says otherwise. What that mean leaves out is beyond no bound.
     """
     beyond, sign = (over, -1) if lower_is_better(measure) else (under, 1)
     place = [*result.measures].index(measure)
     reasons = {row.question: value for row in result.rows if isinstance(value := row.values[place], str)}
+    found_in = {row.question: (row.details or {}).get(measure, {}).get("forbidden") for row in result.rows}
     found = sorted(
         (sign * value, question) for question, value in result.held_values(measure).items() if beyond(value, bound)
     )
     return {
         question: _beyond_in_words(sign * value, beyond.__name__, bound, reasons.get(question))
+        + (f" ({shortened(first[0])})" if (first := found_in.get(question)) else "")
         for value, question in found
     }
 

@@ -50,8 +50,8 @@ class Job:
     keep_rows, outcomes
         Whether the values of each question are kept, and with them its outcome; otherwise only the sums are kept.
     detailed
-        The measures of which rows hold details. If it isn't None, or with outcomes, they also hold the decision
-        whether the answer is right.
+        The measures of which rows hold details; None for those that count questions, whose gates name what they found.
+        If it isn't None, or with outcomes, rows also hold the decision whether the answer is right.
     keep_answers
         Whether the records of the run are kept as they were read.
     describe
@@ -145,8 +145,10 @@ class Scorer:
         self.comparing = [(index, one) for index, one in enumerate(job.measures) if one.compares_edges]
         self.detailed = [
             (str(one), one)
-            for one in job.detailed or ()
-            if type(one).details is not Measure.details and not one.is_custom()
+            for one in (job.measures if job.detailed is None else job.detailed)
+            if type(one).details is not Measure.details
+            and not one.is_custom()
+            and (job.detailed is not None or one.counts_questions)
         ]
         needed: dict[Observer, bool] = {
             self._compare_strictly: self.typed or bool(self.comparing),

@@ -518,6 +518,10 @@ def test_the_gate(tmp_path: Path) -> None:
     assert "share" not in inside("evaluate", folder / "runs" / "careless.jsonl", "--no-store", cwd=tmp_path).out
     failed = inside("evaluate", folder / "runs" / "careless.jsonl", *options, cwd=tmp_path, code=1)
     assert "WalkViolation breaks the bound on 2 of 2 questions" in failed.err
+    # Each question names the first thing, also in an answer, of which no query knows.
+    for kind, node in (("Walk", "hr:people.py"), ("Context", "hr:salaries.sql"), ("Answer", "hr:salaries.sql")):
+        [said] = [one for one in " ".join(failed.err.split()).split("careless: ") if one.startswith(kind)]
+        assert f"no-way: 1.0000, over 0 ({node})" in said
     unlogged = [{"run": "u", "question_id": "way", "answer": "x", "retrieved": ["web:a"], "traversal": []}]
     unlogged.append({"run": "u", "question_id": "no-way", "answer": "x", "traversal": []})
     write_lines(folder / "runs" / "u.jsonl", unlogged)
