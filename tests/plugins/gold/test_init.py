@@ -512,6 +512,9 @@ def test_questions_without_an_answer(tmp_path: Path) -> None:
         {"source": "db:t.sql", "target": "api:b.py", "relation": "READS"},
     ]
     assert [one["target"] for one in three["absent"]] == ["db:t.sql"]
+    # What a table expects to be said of such a question is no gold.
+    (tmp_path / "q.csv").write_text("question,answer,answerable\nHow?,Paris,\nWhy?,I don't know,false\n")
+    assert "2 questions (1 with answers)" in inside("init", "two", "q.csv", cwd=tmp_path).out
     (tmp_path / "q.csv").write_text(header + "a,How?,,perhaps,,,\n")
     assert "answerable: input should be a valid boolean" in inside("init", "no", "q.csv", cwd=tmp_path, code=2).err
     # With a graph, the ends of an absent edge are looked up as those of gold.

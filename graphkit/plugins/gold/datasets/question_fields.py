@@ -178,9 +178,12 @@ _ALWAYS = 4
 
 
 def gold_kinds(questions: Iterable[Question]) -> dict[str, int]:
-    """Return how many questions have each kind of gold; an answer is long if another may say it in other words."""
+    """Return how many questions have each kind of gold; an answer is long if another may say it in other words.
+
+    A question without an answer has none, whatever a table expects to be said of it.
+    """
     counts = dict.fromkeys(GOLD_KINDS, 0)
-    for question in questions:
+    for question in (one for one in questions if one.answerable is not False):
         one = question.gold_answer or ""
         short = bool(question.gold_answers or question.expected_output) or 0 < len(one.split()) <= LONGEST_ANSWER
         held = {"gold_answer": short, "long_answer": bool(one) and not short}
