@@ -24,23 +24,32 @@ class TwinOptions:
         "if a walk or an answer differs.",
     )
 
-    def instead(self, session: Session, repeat: int | None) -> bool:
-        """Ask over both graphs, if that is what is asked for, and return whether it is.
+    def instead(self, session: Session, repeat: int | None, dry_run: bool) -> bool:
+        """Ask over both graphs, if that is what is asked for, and return whether it is; ``dry_run`` counts the calls.
 
         Raises
         ------
         InputError
             No question has a principal, or each is to be asked only once.
         GateError
-            What is forbidden had an influence, or a question has no answers to compare.
+            What is forbidden had an influence, a question has no answers to compare, or a limit stopped it.
         """
         if not self.twin:
             return False
         if repeat == 1:
             what = "--twin can't tell an influence from chance by one answer over each graph"
             raise InputError(what, where="--repeat 1", remedy="Write --repeat 2 or more, or leave it out.")
-        from graphkit.plugins.access.twins import twins, twins_in_words
+        from graphkit.plugins.access.twins import ASKED, twins, twins_in_words
 
+        if dry_run:
+            each = (
+                2 * sum(one.principal is not None for one in session.plan.questions) * (ASKED if repeat is None else 1)
+            )
+            names = [one.name for one in session.systems]
+            lines = [f"{name}: {counted(each, 'call')} over both graphs" for name in names]
+            calls = {"calls": each * len(names), "runs": {name: {"calls": each} for name in names}}
+            present([*lines, f"{counted(each * len(names), 'call')} in all"], calls)
+            return True
         found = twins(session)
         if not found:
             what = "no question has a principal, for whom something could be forbidden"

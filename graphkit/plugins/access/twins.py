@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from graphkit.errors import GateError
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import create_binary, find_file, read_lines
 from graphkit.files.leftovers import held_folder
@@ -91,13 +92,19 @@ def twins(session: Session) -> list[Twin]:
     ------
     InputError
         A file of the graph can't be read.
+    GateError
+        A limit of the session stopped it.
     """
+    session.read_stacks()
     asked = [one for one in session.plan.questions if one.principal is not None]
     found = []
     for principal in dict.fromkeys(str(one.principal) for one in asked):
         some = [one for one in asked if one.principal == principal]
         with _cut(session.dataset, session.plan.dataset, session.dataset.access.of(principal)) as folder:
             whole, part = (_answers(session, some, place) for place in (session.dataset.folder, folder))
+        if session.budget is not None and session.budget.stopped:
+            what = f"stopped by {session.budget.stopped} before each question was asked over both graphs"
+            raise GateError(what, remedy="Raise the limit, or ask fewer questions by --where or --sample.")
         for key, answers in whole.answers.items():
             outcome, difference = compared(answers, part.answers[key])
             if outcome in ("same", "chance") and key not in part.read:
@@ -217,12 +224,18 @@ def _answers(session: Session, questions: Sequence[Question], folder: Path) -> _
         {(system, question.id): [] for system in dict.fromkeys(names.values()) for question in questions}
     )
 
+    made: dict[tuple[str, str], Answer] = {}
+    begin = None if session.budget is None else session.budget.begin
+
     def keep(job: Task, answer: Answer) -> None:
+        made[job.system.name, job.question.id] = answer
+        if session.budget is not None:
+            session.budget.end(job.system.name, job.question.id, answer)
         found.answers[names[job.system.name], job.question.id].append(answer)
 
     def task(system: System, question: Question) -> Task:
         def context() -> Context:
-            one = session._context(question, system.name)
+            one = session.context(question, system.name, lambda earlier: made.get((system.name, earlier)))
             note = partial(found.read.add, (names[system.name], question.id))
             return _Watched(folder, one.run, one.commits, one.k, one.history, note=note)
 
@@ -231,7 +244,7 @@ def _answers(session: Session, questions: Sequence[Question], folder: Path) -> _
     for time in range(ASKED):
         asked = [one for one in session.systems if not time or names[one.name] not in repeated]
         jobs = [task(system, question) for question in questions for system in asked]
-        event_loop.run(Runner(keep, session.limits, session.prices, Problems()).run(jobs))
+        event_loop.run(Runner(keep, session.limits, session.prices, Problems(), begin).run(jobs))
     return found
 
 

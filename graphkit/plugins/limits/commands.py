@@ -29,7 +29,7 @@ class LimitOptions:
     max_calls: int | None = option("--max-calls N", "Stop before more than N calls; each try is one.", min=0)
     max_time: float | None = option("--max-time TIME", "Begin no call after TIME, such as 30min.", parser=_time)
 
-    def instead(self, session: object, repeat: int | None) -> bool:
+    def instead(self, session: object, repeat: int | None, dry_run: bool) -> bool:
         """Return False: a limit holds for a run."""
         return False
 

@@ -77,10 +77,11 @@ class TryOptions:
 class RunExtras(Protocol):
     """An addition of a plug-in to a run, with its options (entry points of ``graphkit.options.run``)."""
 
-    def instead(self, session: Session, repeat: int | None) -> bool:
+    def instead(self, session: Session, repeat: int | None, dry_run: bool) -> bool:
         """Do what the options ask for in place of a run; return whether they ask for that.
 
-        ``repeat`` is how often each system is repeated in the session; None if it isn't.
+        ``repeat`` is how often each system is repeated in the session; None if it isn't. In a ``dry_run`` the calls are
+        only counted.
         """
         ...
 
@@ -154,12 +155,12 @@ def run(
         session = Session(
             source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say
         )
+    session.budget = next((found for one in extras.values() if (found := one.budget()) is not None), None)
+    if any(one.instead(session, drawn.repeat, dry_run) for one in extras.values()):
+        return
     if dry_run:
         _show_calls(session)
         return
-    if any(one.instead(session, drawn.repeat) for one in extras.values()):
-        return
-    session.budget = next((found for one in extras.values() if (found := one.budget()) is not None), None)
     with redirect_stdout(sys.stderr):
         done, summaries = _asked(session, len(planned.questions) * len(chosen), workers.on, resources)
     print_problems(problems)

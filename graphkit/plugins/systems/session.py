@@ -31,6 +31,8 @@ from graphkit.shards import event_loop
 
 #: A function to call with each new record.
 Advance = Callable[[Answer], None]
+#: Finds the record of a question.
+Recorded = Callable[[str], Answer | None]
 
 DEFAULT_K = 5
 DEFAULT_SEED = 20_251
@@ -214,11 +216,7 @@ class Session:
         Raise an InputError if a file is unusable, holds another run, or is being written by another process.
         """
         refuse_bundled(self.out)
-        problems = Problems(self.problems.on_error)
-        rows = self.dataset.compatibility(problems)
-        problems.raise_if_refused()
-        self.problems.merge(problems)
-        self._stacks = {row.id: row.commits for row in rows if row.compatible}
+        self.read_stacks()
         with contextlib.ExitStack() as stack:
             for system in self.systems:
                 path = self.out / f"{system.name}.jsonl"
@@ -226,6 +224,14 @@ class Session:
                 check_output(path.with_suffix(".made-by"), "a run", [self.dataset.folder], force=True)
                 self.files[system.name] = stack.enter_context(RunFile(path, system.name, system.source))
             yield
+
+    def read_stacks(self) -> None:
+        """Read the stacks, whose commits systems get; raise an InputError if one can't be used."""
+        problems = Problems(self.problems.on_error)
+        rows = self.dataset.compatibility(problems)
+        problems.raise_if_refused()
+        self.problems.merge(problems)
+        self._stacks = {row.id: row.commits for row in rows if row.compatible}
 
     def left(self) -> Counter[str]:
         """Return the number of questions that each run still has to ask."""
@@ -244,7 +250,7 @@ class Session:
         """
 
         def keep(job: Task, answer: Answer) -> None:
-            if earlier := self._earlier(job.question, answer.run):
+            if earlier := self._earlier(job.question, self.files[answer.run].record):
                 walks = walked_before((one.turn, made and made.traversal) for one, made in earlier)
                 answer = answer.model_copy(update={"walked_before": walks})
             self.files[job.system.name].append(answer)
@@ -291,17 +297,20 @@ class Session:
         for question in self.plan.questions:
             for system in self.systems:
                 if not self.files[system.name].finished(question.id, self.retry_failed):
-                    yield Task(system, question, partial(self._context, question, system.name))
+                    yield Task(system, question, partial(self.context, question, system.name))
 
-    def _context(self, question: Question, run: str) -> Context:
+    def context(self, question: Question, run: str, record: Recorded | None = None) -> Context:
+        """Return what a system gets beside a question; ``record`` finds earlier turns, by default in the run's file."""
         commits = {**self._stacks.get(question.stack or "", {}), **question.commits}
-        history = tuple((one, made) for one, made in self._earlier(question, run) if made is not None)
+        history = tuple(
+            (one, made) for one, made in self._earlier(question, record or self.files[run].record) if made is not None
+        )
         return Context(self.dataset.folder, run, commits, question.k or self.k, history)
 
-    def _earlier(self, question: Question, run: str) -> list[tuple[Question, Answer | None]]:
+    def _earlier(self, question: Question, record: Recorded) -> list[tuple[Question, Answer | None]]:
         """Return the earlier turns of a question's session in order, each with its record."""
         turns = self._sessions[question.session] if question.turn is not None else []
-        return [(one, self.files[run].record(one.id)) for one in turns if 0 < (one.turn or 0) < (question.turn or 0)]
+        return [(one, record(one.id)) for one in turns if 0 < (one.turn or 0) < (question.turn or 0)]
 
     @cached_property
     def _sessions(self) -> dict[str | None, list[Question]]:

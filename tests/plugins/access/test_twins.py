@@ -80,6 +80,14 @@ def file_beside(question, context):
     return each_hop(question, context) | {"answer": (context.dataset / "vectors.bin").read_text()}
 
 
+def turns(question, context):
+    """Walk at the first turn, and repeat that answer at the second; say at which commit of its stack api was read."""
+    if context.history:
+        [[asked, record]] = context.history
+        return {"answer": f"{asked.id}: {record.answer}", "abstained": not context.dataset}
+    return f"{at_the_end(question, context)['answer']} {context.commits}"
+
+
 def without_context(question):
     return "It leads to api:z."
 
@@ -147,6 +155,34 @@ def test_a_failed_call_is_compared() -> None:
         "influence",
         "results, place 1: read {}: failed  over the whole graph, read {}:  without what is forbidden",
     )
+
+
+def test_a_conversation_has_the_turns_over_the_same_graph(world: Path) -> None:
+    """The second turn repeats what the first one learnt over that graph; both get the commits of their stack."""
+    asked: list[Row] = [
+        {"id": one, "question": "web:a", "session": "s", "turn": turn, "stack": "now"}
+        for turn, one in ((1, "a"), (2, "b"))
+    ]
+    write_lines(world / "data" / "questions.jsonl", asked)
+    stack: list[Row] = [{"id": "now", "compatible": True, "commits": {"api": "1" * 40, "web": "2" * 40}}]
+    write_lines(world / "data" / "compatibility.jsonl", stack)
+    options = ("--as", "web-team", "--twin", "--system", "x=filters:turns", "--json")
+    one, two = inside("run", "data", *options, cwd=world, code=1).objects()
+    assert one["difference"].startswith("answer: It leads to api:z {'api': '1111")
+    assert two["difference"].startswith("answer: a: It leads to api:z {'api': '1111")
+    assert "a: It leads to api:y {'api'" in two["difference"]
+
+
+def test_limits_hold_over_both_graphs(world: Path) -> None:
+    """Two questions are asked twice over two graphs: eight calls, as --dry-run says; after seven it stops."""
+    options = ("--as", "web-team", "--twin", "--system", "hop=filters:each_hop")
+    counted = inside("run", "data", *options, "--dry-run", cwd=world, code=0).out
+    assert "hop: 8 calls over both graphs" in counted
+    repeated = inside("run", "data", *options, "--dry-run", "--repeat", "3", "--json", cwd=world, code=0).object()
+    assert (repeated["calls"], repeated["runs"]["hop@2"]["calls"]) == (12, 4)
+    inside("run", "data", *options, "--max-calls", "8", cwd=world, code=0)
+    stopped = inside("run", "data", *options, "--max-calls", "7", cwd=world, code=1)
+    assert "stopped by --max-calls 7 before each question was asked over both graphs" in " ".join(stopped.err.split())
 
 
 def test_chance_is_told_from_influence(world: Path) -> None:
