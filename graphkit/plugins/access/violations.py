@@ -28,7 +28,8 @@ NO_RELATION = "relations decide what the principal may follow, and an edge state
 QUOTED = 8
 
 #: A word, or a letter of a script without spaces, of which two count as one word. Korean has spaces.
-_WORD = re.compile(rf"((?:(?!_){LETTER}|[\uac00-\ud7a3])+)|[^\W_]")
+_SPACED = re.compile(rf"(?:(?!_){LETTER}|[\uac00-\ud7a3])+")
+_WORD = re.compile(rf"{_SPACED.pattern}|[^\W_]")
 #: What may follow a repository in an id within a text: no white space, quotes or brackets.
 _REST = r":[^\s\"'`<>()\[\]{},;|“”„«»‘’、。「」『』【】《》…]+"
 #: A commit or lines behind an id.
@@ -36,8 +37,8 @@ _AT = re.compile(r"(?:@[^/@]*|(?::\d+(?:-\d+)?)+|_+)\Z")
 #: Lines of a file, or the port of a host, behind a repository: no path.
 _NUMBERS = re.compile(r":\d+(?:-\d+)?")
 #: The tags and comments of HTML, and these with the marks of Markdown within and around a name.
-_TAGS = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
-_MARKS = re.compile(rf"{_TAGS.pattern}|[*`]+|~~", re.DOTALL)
+_TAGS = re.compile(r"<!--[^<>]*-->|</?[a-zA-Z][^<>]*>")
+_MARKS = re.compile(rf"{_TAGS.pattern}|[*`]+|~~")
 _UNDERSCORES = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
 _EMPHASIS = re.compile(r"(?<!\w)_(?!_)(\w+)(?<!_)_(?!\w)")
 _ESCAPES = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
@@ -157,7 +158,8 @@ class AnswerViolation(ViolationMeasure):
         same = {f"{repo}:{path}" for one in hidden if (path := places.path(one)) is not None for repo in repositories}
         real = [one for one in _real(case, ids, same) if rights.may_read(one)]
         allowed = {name for one in real for name in _names(one, places)}
-        asked, told = _read(case.question.question), words_of("\n".join(_texts(case, rights)[0]))
+        texts = _texts(case, rights)
+        asked, told = _read(case.question.question), words_of("\n".join(texts[0] if hidden else ()))
         # To repeat what the question names discloses nothing, nor does a word of what the principal may read.
         allowed |= {name for one in ids for name in _names(one, places) if name in told or _holds(asked, name)}
         plain, known = folded(_UNDERSCORES.sub("", read)), {*map(folded, allowed)}
@@ -176,7 +178,7 @@ class AnswerViolation(ViolationMeasure):
                 rights.may_read(one) or rights.may_read(_AT.sub("", one)) or any(it.startswith(one) for it in real)
             ):
                 yield one
-        yield from _quoted(case, rights)
+        yield from _quoted(case, texts)
 
     def not_logged(self, case: Case, rights: Rights) -> str | None:
         return NO_ANSWER if case.answer is None or case.answer.answer is None else None
@@ -184,7 +186,12 @@ class AnswerViolation(ViolationMeasure):
 
 def _unmarked(text: str) -> str:
     """Return a text without marks, tags and invisible characters, which stand between what a reader reads."""
-    return "".join(one for one in _MARKS.sub("", html.unescape(text)) if unicodedata.category(one) != "Cf")
+    return _without("Cf", _MARKS.sub("", html.unescape(text)))
+
+
+def _without(categories: str, text: str) -> str:
+    """Return a text without the characters whose category in Unicode begins so; none of ASCII does."""
+    return text if text.isascii() else "".join(it for it in text if not unicodedata.category(it).startswith(categories))
 
 
 def _read(text: str) -> str:
@@ -304,25 +311,25 @@ def _texts(case: Case, rights: Rights) -> tuple[list[str], list[tuple[str, str]]
     return open_, closed
 
 
-def _quoted(case: Case, rights: Rights) -> Iterator[str]:
+def _quoted(case: Case, texts: tuple[list[str], list[tuple[str, str]]]) -> Iterator[str]:
     """Yield the forbidden ids whose text the answer quotes."""
-    said = _runs((case.answer and case.answer.answer) or "")
-    if said:
-        open_, closed = _texts(case, rights)
-        said -= _runs(case.question.question).union(*map(_runs, open_))
-        yield from (one for one, text in closed if not said.isdisjoint(_runs(text)))
+    open_, closed = texts
+    said = _runs((case.answer and case.answer.answer) or "") if closed else set()
+    if found := [(one, runs) for one, text in closed if (runs := said & _runs(text))]:
+        allowed = _runs(case.question.question).union(*map(_runs, open_))
+        yield from (one for one, runs in found if runs - allowed)
 
 
 def _runs(text: str) -> set[str]:
     """Return the runs of words of a text that are long enough for a quotation; signs of vowels are in no word."""
-    shown = "".join(one for one in folded(_unmarked(text)) if not unicodedata.category(one).startswith("M"))
-    words = [(found[0], 2 if found[1] else 1) for found in _WORD.finditer(shown)]
+    words = _WORD.findall(_without("M", folded(_unmarked(text))))
+    halves = [1 + (_SPACED.match(one) is not None) for one in words]
     runs, first, size = set(), 0, 0
-    for last, (_, weight) in enumerate(words):
-        size += weight
-        while size - words[first][1] >= 2 * QUOTED:
-            size -= words[first][1]
+    for last, own in enumerate(halves):
+        size += own
+        while size - halves[first] >= 2 * QUOTED:
+            size -= halves[first]
             first += 1
         if size >= 2 * QUOTED:
-            runs.add(" ".join(word for word, _ in words[first : last + 1]))
+            runs.add(" ".join(words[first : last + 1]))
     return runs
