@@ -359,7 +359,7 @@ def test_other_rules_are_loaded_anew(tmp_path: Path, empty_store: Store) -> None
 def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Store) -> None:
     """A pattern that looks like JSON is a text, and a chunk can't call itself one of another repository."""
     folder = tmp_path / "limits"
-    deny = ["{x}*", '{"repository": "web"}', '"*', {"repository": "hr"}, "web:k/*"]
+    deny = ["{x}*", '{"repository": "web"}', '"*', {"repository": "hr"}, "web:k/*", "*.sql"]
     rule = {"principal": "p", "allow": [{"repository": "web"}, {"repository": "api"}], "deny": deny}
     path = [["web:a.ts", "CALLS", "api:b.py"]]
     # hr:s.py lies in hr, which is denied, and db:t.sql in db, which isn't allowed; web:a.ts is stated to lie in hr.
@@ -369,6 +369,10 @@ def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Sto
     questions = [{"id": name, "question": f"{name}?", "principal": "p", "paths": [path]} for name in chunks]
     # An id within another one, another case, and as repo/path, where everything else may be read.
     chunks |= {"h": ("api:web:k/s.py", "api"), "i": ("web:K/s.py", "web"), "j": ("api:hr:s.py", "api")}
+    # Separators of an address, several, wide ones and what nobody sees; a symbol of what a star denies.
+    odd = ("web:k%2Fs.py", "web::k/s.py", "web:k／s.py", "web:\u200bk/s.py", "web:t.sql#salaries", "hr/s.py")
+    chunks |= {f"z{place}": (one, "web") for place, one in enumerate(odd)}
+    questions += [{**questions[0], "id": name, "question": f"{name}?"} for name in chunks if name.startswith("z")]
     answers: list[Row] = [
         {"run": "r", "question_id": name, "traversal": path, "retrieved": [{"id": one, "repo": repo}]}
         for name, (one, repo) in chunks.items()
@@ -382,6 +386,7 @@ def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Sto
     write_lines(folder / "access.jsonl", [rule])
     write_lines(folder / "runs" / "r.jsonl", answers)
     expected = {name: [0.0, 1.0] for name in "abcefghijk"} | {"d": [0.0, 0.0], "l": [0.0, 0.0]}
+    expected |= {f"z{place}": [0.0, 1.0] for place in range(len(odd))}
     for more in ({}, {"store": empty_store, "engine": "cypher"}):
         found = graphkit.evaluate(folder / "runs" / "r.jsonl", measures=MEASURES[1:3], **more)  # type: ignore[arg-type]
         assert rows(found) == expected
@@ -397,6 +402,7 @@ def test_files_and_graph_agree_on_hostile_rules(tmp_path: Path, empty_store: Sto
         ("i", "web:K/s.py"),
         ("j", "api:hr:s.py"),
         *(("k", one) for one in ("hr:s.py", "web:k/s.py#f")),
+        *((f"z{place}", one) for place, one in enumerate(odd)),
     ]
     # In the ranking of three ids, the first forbidden one is the second.
     assert [one["position"] for one in listed if one["question"] == "k"] == [1, 2]
