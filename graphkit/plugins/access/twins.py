@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from graphkit.errors import GateError
+from graphkit.errors import GateError, InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import create_binary, find_file, read_lines
 from graphkit.files.leftovers import held_folder
@@ -91,16 +91,21 @@ def twins(session: Session) -> list[Twin]:
     Raises
     ------
     InputError
-        A file of the graph can't be read.
+        A file of the graph can't be read, or there is none.
     GateError
         A limit of the session stopped it.
     """
     session.read_stacks()
     asked = [one for one in session.plan.questions if one.principal is not None]
+    if asked and not session.dataset.graphs:
+        what = "the dataset has no knowledge graph of which a principal could read a part only"
+        raise InputError(what, where=str(session.dataset.folder), remedy="Add edges.jsonl: see docs/data.md.")
     found = []
     for principal in dict.fromkeys(str(one.principal) for one in asked):
         some = [one for one in asked if one.principal == principal]
-        with _cut(session.dataset, session.plan.dataset, session.dataset.access.of(principal)) as folder:
+        with _cut(session.dataset, session.plan.dataset, session.dataset.access.of(principal)) as (folder, cut):
+            if not cut:
+                session.notify(f"note: {principal!r} may read the whole graph: both are the same")
             whole, part = (_answers(session, some, place) for place in (session.dataset.folder, folder))
         if session.budget is not None and session.budget.stopped:
             what = f"stopped by {session.budget.stopped} before each question was asked over both graphs"
@@ -249,32 +254,42 @@ def _answers(session: Session, questions: Sequence[Question], folder: Path) -> _
 
 
 @contextmanager
-def _cut(dataset: Dataset, questions: Iterable[Question], rights: Rights) -> Iterator[Path]:
-    """Make a dataset with what a principal may read of another one, and its questions without gold."""
-    problems = Problems()
+def _cut(dataset: Dataset, questions: Iterable[Question], rights: Rights) -> Iterator[tuple[Path, int]]:
+    """Make a dataset with what a principal may read of another one, and its questions without gold.
+
+    The folder is yielded, and the number of the records that it lacks.
+    """
+    problems, cut = Problems(), 0
     with held_folder() as made:
         folder = made / dataset.name
         folder.mkdir()
         for artifacts, edges in dataset.graphs.values():
             if artifacts is not None:
-                _copy(artifacts, folder, ArtifactStruct, lambda one: rights.may_read(one.id, one.repo), problems)
+                cut += _copy(artifacts, folder, ArtifactStruct, lambda one: rights.may_read(one.id, one.repo), problems)
             if edges is not None:
-                _copy(edges, folder, EdgeStruct, lambda one: rights.may_follow(*_ends(one)), problems)
+                cut += _copy(edges, folder, EdgeStruct, lambda one: rights.may_follow(*_ends(one)), problems)
         problems.raise_if_refused()
         for kind in ("commits", "compatibility"):
             if (path := find_file(dataset.folder, kind)) is not None:
                 (folder / path.name).write_bytes(path.read_bytes())
         asked = (one.model_dump(exclude_defaults=True) for one in questions)
         (folder / "questions.jsonl").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in asked))
-        yield folder
+        yield folder, cut
 
 
-def _copy(file: Path, folder: Path, kind: type[S], keeps: Callable[[S], bool], problems: Problems) -> None:
-    """Copy the lines of the records that are kept as they are: a system may read fields that graphkit doesn't know."""
+def _copy(file: Path, folder: Path, kind: type[S], keeps: Callable[[S], bool], problems: Problems) -> int:
+    """Copy the lines of the records that are kept as they are, with fields that only the system knows.
+
+    Return how many are left out.
+    """
+    cut = 0
     with create_binary(folder / file.name) as stream:
         for _, line, record in RecordReader(file, kind, problems).parsed(read_lines(file)):
             if record is not None and keeps(record):
                 stream.write(line + b"\n")
+            else:
+                cut += 1
+    return cut
 
 
 def _ends(edge: Any) -> tuple[str, str, str]:

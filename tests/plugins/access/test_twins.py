@@ -292,6 +292,15 @@ def test_one_answer_over_each_graph_is_refused(world: Path) -> None:
     assert "--repeat 2 or more" in refused.err
 
 
+def test_two_graphs_that_are_the_same_are_named(world: Path) -> None:
+    """Without a graph there is nothing to compare, and who may read all of it gets the same one twice."""
+    options = ("--as", "web-team", "--twin", "--system", "hop=filters:each_hop")
+    write_lines(world / "data" / "access.jsonl", [{"principal": "web-team", "allow": ["*"]}])
+    assert "'web-team' may read the whole graph" in inside("run", "data", *options, cwd=world, code=0).err
+    (world / "data" / "edges.jsonl").unlink()
+    assert "the dataset has no knowledge graph" in inside("run", "data", *options, cwd=world, code=2).err
+
+
 def test_somebody_has_to_ask(world: Path) -> None:
     """Without a principal, nothing is forbidden and nothing can be compared."""
     refused = inside("run", "data", "--twin", "--system", "hop=filters:each_hop", cwd=world, code=2)
