@@ -26,7 +26,7 @@ STATE = {
     "intake._narrowed": "set for a block, and restored at its end",
     "problems._skips": "set for a block, and restored at its end",
     "problems._maps": "set for a block, and restored at its end",
-    "dataset._asked_as": "set for a block, and restored at its end",
+    "assets.asked_as": "set for a block, and restored at its end",
     "collector._inside": "the collector of the process, counted under a lock",
     "collector._before": "the collector of the process, counted under a lock",
     "leases._leases": "the locks of the process, by their folders",

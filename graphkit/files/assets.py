@@ -12,6 +12,11 @@ from graphkit.errors import InputError, did_you_mean, one_line
 #: The bundled datasets, by the names that address them.
 BUNDLED = {"@storefront": "storefront", "@storefront-code": "storefront-code"}
 
+#: Who asks the questions of the datasets that a command opens, and whether it opened any; see ``dataset.asking``.
+asked_as: dict[str, bool] = {}
+#: The commands that are typed for the same principal as the one that names them.
+_ASKING = frozenset(("compare", "evaluate", "failures", "load", "report", "run", "why"))
+
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -103,10 +108,13 @@ def _address(path: Path) -> str | None:
 def command_text(name: str, *arguments: str | Path, options: str = "") -> str:
     """Return a command of graphkit as one types it in bash; ``options`` are typed already, a space before each.
 
+    A principal that asks in this command asks in that one, too.
+
     >>> command_text("why", "my run", "q1", options=" --dataset d"), command_text("why", "r", "-1")
     ("graphkit why 'my run' q1 --dataset d", 'graphkit why -- r -1')
     """
     typed = " ".join(map(as_typed, arguments))
+    options += "".join(option_text("as", one) for one in asked_as if name in _ASKING)
     if any(str(one).startswith("-") for one in arguments):
         return f"graphkit {name}{options} -- {typed}"
     return f"graphkit {name} {typed}{options}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphkit.errors import InputError, did_you_mean, missing_file
-from graphkit.files.assets import command_text, located
+from graphkit.files.assets import asked_as, command_text, located
 from graphkit.files.dataset_settings import FILE, extra_fields, repository_setting
 from graphkit.files.jsonl import SUFFIXES, find_file, folders_around, is_file_name, raw_lines, stem_of, stored_blocks
 from graphkit.files.named_places import NamedPlaces, has_sides
@@ -38,9 +38,6 @@ _SHARDED = "Its folder questions/ holds shards, which `graphkit evaluate` scores
 #: A note about an edge of some versions; commits that no parents join can't be put in order.
 ORDER_UNKNOWN = "the known parents of commits don't tell whether the edge's `until` follows its `since`"
 
-#: Who asks the questions of the datasets that a command opens, and whether it opened any; see :func:`asking`.
-_asked_as: dict[str, bool] = {}
-
 
 class Dataset:
     """The files of one folder, read as streams.
@@ -66,8 +63,8 @@ class Dataset:
     """
 
     def __init__(self, folder: str | Path, *, questions: bool = True, principal: str | None = None) -> None:
-        self.principal = principal if principal is not None else next(iter(_asked_as), None)
-        _asked_as.update(dict.fromkeys(_asked_as, True))
+        self.principal = principal if principal is not None else next(iter(asked_as), None)
+        asked_as.update(dict.fromkeys(asked_as, True))
         self.folder = located(folder)
         if not self.folder.is_dir():
             what = "this is a file where a dataset folder is expected" if self.folder.exists() else "no such folder"
@@ -377,11 +374,11 @@ def asking(principal: str) -> Iterator[Mapping[str, bool]]:
 
     The yielded map says whether one was opened.
     """
-    _asked_as[principal] = False
+    asked_as[principal] = False
     try:
-        yield _asked_as
+        yield asked_as
     finally:
-        _asked_as.clear()
+        asked_as.clear()
 
 
 @dataclass

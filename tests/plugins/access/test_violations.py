@@ -573,6 +573,17 @@ def test_a_whole_run_is_asked_for_a_principal(tmp_path: Path) -> None:
     assert "Did you mean web-team? It names: web-team." in refused.err
 
 
+def test_the_next_command_asks_for_the_same_principal(tmp_path: Path) -> None:
+    """Without --as, the command that is suggested would show other gold, or no violation at all."""
+    folder = limits(tmp_path / "limits")
+    options = ("--as", "web-team", "--kind", "access-violations", "--limit", "1")
+    found = inside("failures", "runs/careless.jsonl", *options, cwd=folder, code=0).out
+    assert "failures runs/careless.jsonl --kind access-violations --limit 0 --as web-team" in " ".join(found.split())
+    found = inside("why", "runs/careless.jsonl", "any", "--as", "web-team", cwd=folder).out
+    assert "graphkit failures runs/careless.jsonl --question any --as web-team" in " ".join(found.split())
+    assert "--as" not in inside("why", "runs/careless.jsonl", "any", cwd=folder).out
+
+
 def test_a_run_in_the_graph_keeps_its_gold(tmp_path: Path, graph: Graph) -> None:
     """``--as`` can't change what was loaded, and says so."""
     file = limits(tmp_path / "limits") / "runs" / "careless.jsonl"
