@@ -33,9 +33,9 @@ _NO_GOLD = {name: getattr(QuestionStruct("-", "-"), name) for name in _GOLD}
 #: An id that climbs out of a folder, or holds characters that nobody sees, names what no pattern can tell.
 _CLIMBS = r"(?:.*[:/\\]\.\.(?:[/\\].*)?|.*[\u00ad\u200b\u2060-\u2064\ufeff].*)"
 #: A separator of a denied pattern, and what else may stand for it in an id: a wide one, one of an address, several.
-_SEPARATOR = re.compile(r"([:/])/*")
+_SEPARATOR = re.compile(r"(:(?::|\\\s)*|/)/*")
 _SLASHES = r"(?:\.?(?:[/\\／]|%2f|%5c))"
-_SEPARATORS = {":": rf"(?:[:：]|%3a)[:：]*\s*{_SLASHES}*", "/": rf"(?:[/\\／]|%2f|%5c){_SLASHES}*"}
+_SEPARATORS = {":": rf"(?:[:：]|%3a)(?>[:：]*\s*){_SLASHES}*", "/": rf"(?:[/\\／]|%2f|%5c){_SLASHES}*"}
 #: What may stand before a denied id within another one, as in ``web:hr:people.py``.
 _AROUND = r".*[:#/\\]"
 #: What may stand behind a denied id: a symbol or a file in a folder, a member of a symbol, a commit or lines.
@@ -104,7 +104,7 @@ def _regex(pattern: str, loose: bool = False, any_: str = ".") -> str:
     """
     first, *rest = (re.escape(part).replace(r"\?", ".") for part in re.split(r"\*+", pattern))
     if loose:
-        first, *rest = (_SEPARATOR.sub(lambda found: _SEPARATORS[found[1]], part) for part in (first, *rest))
+        first, *rest = (_SEPARATOR.sub(lambda found: _SEPARATORS[found[1][0]], part) for part in (first, *rest))
     if not rest:
         return f"(?:{first})"
     *middle, last = rest

@@ -63,6 +63,11 @@ def test_another_spelling_of_a_path_is_denied_too() -> None:
     denied += ["web:\u200bsecrets/k", "web:sec\u00adrets/k", "web:k\ufeff"]
     allowed = ["web:secrets.py", "web:a..b/c", "web:[...slug]/..page.ts", "https://x/z", "web:.github/secrets"]
     allowed += ["web:100%25secrets", "web:نمی\u200cدانم"]
+    # A pattern that is spelt so denies itself, however it is spelt.
+    spelt = ("std::vector", "lib: a/b", "ops:./k/*", "ops::")
+    own = AccessRules({"p": AccessRule(principal="p", allow=("*",), deny=spelt)}).of("p")
+    ids = ["std::vector", "std::vector#f", "lib: a/b", "lib:a/b", "ops:./k/x", "ops::"]
+    assert [one for one in ids if own.may_read(one)] == []
     assert [one for one in denied if rights.may_read(one)] == []
     assert [one for one in allowed if not rights.may_read(one)] == []
 
