@@ -9,6 +9,7 @@ bound also fails where too few questions have a value (:func:`min_scored`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 from graphkit.analysis.gate_outcomes import FAIL_QUESTION, MIN_SCORED, NAMED, GateOutcome
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
@@ -88,7 +89,13 @@ def fail_question(results: Iterable[Evaluation], bounds: Iterable[tuple[str, flo
     The value is that of the worst question. A measure that was scored on no question fails.
     """
     bounds = list(bounds)
-    return [_each(result, *bound) for result in results for bound in bounds]
+    return [_each(_without_gaps(result, bound[0]), *bound) for result in results for bound in bounds]
+
+
+def _without_gaps(result: Evaluation, measure: str) -> Evaluation:
+    """Return a result in which each gap is the worst value, if the measure says what may never happen."""
+    kind = measure_class(measure)
+    return replace(result, failed_as="worst") if kind is not None and kind.counts_questions else result
 
 
 def _each(result: Evaluation, measure: str, bound: float) -> GateOutcome:
@@ -127,9 +134,8 @@ def broken(result: Evaluation, measure: str, bound: float) -> dict[str, str]:
     place = [*result.measures].index(measure)
     reasons = {row.question: value for row in result.rows if isinstance(value := row.values[place], str)}
     found_in = {row.question: (row.details or {}).get(measure, {}).get("forbidden") for row in result.rows}
-    found = sorted(
-        (sign * value, question) for question, value in result.held_values(measure).items() if beyond(value, bound)
-    )
+    values = _without_gaps(result, measure).held_values(measure)
+    found = sorted((sign * value, question) for question, value in values.items() if beyond(value, bound))
     return {
         question: _beyond_in_words(sign * value, beyond.__name__, bound, reasons.get(question))
         + (f" ({shortened(first[0])})" if (first := found_in.get(question)) else "")

@@ -143,13 +143,9 @@ class Scorer:
         # Most runs need few of these, and each costs every question a little.
         self.typed = job.relations or any(one.compares_relations for one in job.measures)
         self.comparing = [(index, one) for index, one in enumerate(job.measures) if one.compares_edges]
-        self.detailed = [
-            (str(one), one)
-            for one in (job.measures if job.detailed is None else job.detailed)
-            if type(one).details is not Measure.details
-            and not one.is_custom()
-            and (job.detailed is not None or one.counts_questions)
-        ]
+        detailed = job.detailed if job.detailed is not None else [one for one in job.measures if one.counts_questions]
+        own = [one for one in detailed if type(one).details is not Measure.details and not one.is_custom()]
+        self.detailed = [(str(one), one) for one in own]
         needed: dict[Observer, bool] = {
             self._compare_strictly: self.typed or bool(self.comparing),
             self._count_granularity: job.granularity,
