@@ -534,11 +534,11 @@ def test_the_gate(tmp_path: Path) -> None:
     for leak, code in (("walk", 0), ("context", 1), ("walk,answer", 0)):
         inside("evaluate", folder / "runs" / "u.jsonl", "--no-store", "--fail-on-leak", leak, cwd=tmp_path, code=code)
     # Neither do questions pass that aren't counted elsewhere: "no-way" logs no context here, and has no record then.
-    options = ("--no-store", "--missing-as", "unscored", "--fail-on-leak")
-    found = inside("evaluate", folder / "runs" / "u.jsonl", *options, "context", cwd=tmp_path, code=1)
+    lenient = ("--no-store", "--missing-as", "unscored", "--fail-on-leak")
+    found = inside("evaluate", folder / "runs" / "u.jsonl", *lenient, "context", cwd=tmp_path, code=1)
     assert "ContextViolation breaks the bound on 1 of 2 questions" in found.err
     write_lines(folder / "runs" / "u.jsonl", unlogged[:1])
-    found = inside("evaluate", folder / "runs" / "u.jsonl", *options, "walk", cwd=tmp_path, code=1)
+    found = inside("evaluate", folder / "runs" / "u.jsonl", *lenient, "walk", cwd=tmp_path, code=1)
     assert "WalkViolation breaks the bound on 1 of 2 questions" in found.err
     wrong = inside("evaluate", folder, "--no-store", "--fail-on-leak", "walks", cwd=tmp_path, code=2)
     assert "--fail-on-leak takes any, or of walk, context, answer" in wrong.err
