@@ -24,6 +24,7 @@ from typing import Any
 
 import pytest
 
+from graphkit.cli import progress
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.reading import RecordReader
@@ -53,6 +54,10 @@ pytest_plugins = ["pytester", "tests.helpers.browsers", "tests.helpers.collectin
 
 # Without its compiled files, collecting the suite takes three times as long, and so does each command that it starts.
 sys.dont_write_bytecode = False
+
+# On a busy machine commands take longer than others, and print lines of progress that are no part of what tests expect.
+# Those about progress set how often.
+progress.LINE_EVERY = 3600.0
 
 # A job of a script starts with interrupts ignored, and hands that on: the tests that interrupt need them as usual.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

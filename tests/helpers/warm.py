@@ -24,13 +24,15 @@ import typer
 
 import graphkit
 from graphkit.analysis import evaluation_findings
-from graphkit.cli import main
+from graphkit.cli import main, progress
 from graphkit.cli.app import app
 from graphkit.plugins.completion.shell_scripts import commands_of
 from graphkit.plugins.embedded import client
 from graphkit.report import rendering
 from graphkit.scoring import evaluate
 from tests.helpers import models
+
+progress.LINE_EVERY = 3600.0  # as in tests/conftest.py
 
 #: What takes as long to import as most commands take for their work.
 SLOW = (client, evaluate, evaluation_findings, models, neo4j.GraphDatabase, numpy, rendering, rich.table, scipy.stats)
