@@ -40,7 +40,7 @@ MOST_ROWS = 10_000
 GRACE = 5.0
 
 #: ``CYPHER 5 planner=cost`` before a query, which the embedded database doesn't read.
-_VERSION = re.compile(r"\A\s*CYPHER(?:\s+(?:\d+(?:\.\d+)?|\w+\s*=\s*\w+))*\s+(?=[A-Za-z(/])", re.IGNORECASE)
+_VERSION = re.compile(r"\A\s*CYPHER(?:\s+(?:(\d+)(?:\.\d+)?|\w+\s*=\s*\w+))*\s+(?=[A-Za-z(/])", re.IGNORECASE)
 _PREFIX = "the query can't be run: "
 _UNTRACED = "the query that traces it failed"
 _NOT_TRACED = "only its rows were asked for"
@@ -116,10 +116,11 @@ class QueryRunner:
             The server can't be reached.
         """
         given = dict(parameters or {})
-        if self._graph is not None:
-            text = _VERSION.sub("", text, count=1)
+        newer: tuple[str, ...] = ()
+        if self._graph is not None and (before := _VERSION.match(text)):
+            text, newer = text[before.end() :], (before[1],) if int(before[1] or 5) > 5 else ()
         state = self._kept.state(self._store) if self._kept is not None else None
-        how = (self._id_property, str(self._max_rows), *sorted(self._allowed))
+        how = (self._id_property, str(self._max_rows), *sorted(self._allowed), *newer)
         place = self._store.uri if self._graph is None else ""  # its own graph is at any port
         whole, rows = (key_of(self._store, place, text, given, (form, *how)) for form in ("walk", "rows"))
         if (found := self._known(state, whole)) is not None:
@@ -141,7 +142,8 @@ class QueryRunner:
         except UnsupportedQueryError as error:
             outcome = QueryOutcome(executable=False, unsupported=str(error))
         except InvalidQueryError as error:
-            outcome = QueryOutcome(executable=False, error=str(error))
+            other = f"{error}, but Cypher {newer[0]} may allow it; ask a Neo4j server" if newer else None
+            outcome = QueryOutcome(executable=False, error=None if newer else str(error), unsupported=other)
         except InputError as error:
             what = error.what.removeprefix(_PREFIX)
             lacks = unsupported(what, text)
