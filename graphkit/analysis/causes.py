@@ -7,7 +7,7 @@ backticks, on one line, and holds none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -108,7 +108,10 @@ def causes_of(case: Case, invalid: str | None = None, room: int = ROOM, undirect
     if not breaks:
         other = query or _elsewhere(case, room, undirected) or _declined(case, undirected)
         return () if other is None else (other,)
-    causes = [_Words(case, one.undirected() if undirected else one, room).cause() for one in breaks]
+    edges = [*(edge for gold in case.gold for edge in gold.edges), *case.walked]
+    nodes = [*(node for edge in edges for node in (edge[0], edge[2])), *case.ranks]
+    names = {node: case.places.names(node) for node in nodes}
+    causes = [_Words(case, one.undirected() if undirected else one, room, names).cause() for one in breaks]
     if query is not None and query.remedy:
         causes[0] = replace(causes[0], kind="query", sentence=query.sentence, remedy=query.remedy)
     return tuple(causes)
@@ -290,19 +293,16 @@ def _version_name(case: Case, repo: str, sha: str) -> str:
 
 
 class _Words:
-    """The words about one break."""
+    """The words about one break; ``names`` are those of the nodes of gold and of what was read."""
 
-    def __init__(self, case: Case, broken: Break, room: int) -> None:
+    def __init__(self, case: Case, broken: Break, room: int, names: Mapping[str, Sequence[str]]) -> None:
         self._case, self._broken, self._room = case, broken, room
         self._gold = case.gold[broken.path]
         self._edge = self._gold.edges[broken.step]
         self._steps = broken.ordered  # without an order nothing breaks, and no walk leaves or joins
-        edges = [*(edge for gold in case.gold for edge in gold.edges), *case.walked]
-        nodes = [*(node for edge in edges for node in (edge[0], edge[2])), *case.ranks]
         self._unlinked = unlinked(case, self._gold, self._edge[0])
-        if self._unlinked is not None:
-            nodes += [self._unlinked.start, *self._unlinked.shown]
-        self._names = distinct_names({node: case.places.names(node) for node in nodes})
+        others = [] if self._unlinked is None else [self._unlinked.start, *self._unlinked.shown]
+        self._names = distinct_names({**names, **{node: case.places.names(node) for node in others}})
 
     def cause(self) -> Cause:
         """Return the first cause that the data can show."""
