@@ -10,6 +10,8 @@ from graphkit.errors import GateError, InputError
 from graphkit.records.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphkit.plugins.systems.runner import CallBudget
     from graphkit.plugins.systems.session import Session
 
@@ -24,13 +26,13 @@ class TwinOptions:
         "if a walk or an answer differs.",
     )
 
-    def instead(self, session: Session, repeat: int | None, dry_run: bool) -> bool:
+    def instead(self, session: Session, repeat: int | None, dry_run: bool, of_runs: Sequence[str]) -> bool:
         """Ask over both graphs, if that is what is asked for, and return whether it is; ``dry_run`` counts the calls.
 
         Raises
         ------
         InputError
-            No question has a principal, or each is to be asked only once.
+            No question has a principal, each is to be asked only once, or an option of runs is given.
         GateError
             What is forbidden had an influence, a question has no answers to compare, or a limit stopped it.
         """
@@ -39,6 +41,9 @@ class TwinOptions:
         if repeat == 1:
             what = "--twin can't tell an influence from chance by one answer over each graph"
             raise InputError(what, where="--repeat 1", remedy="Write --repeat 2 or more, or leave it out.")
+        if of_runs:
+            what = "--twin keeps no run, and asks in this process"
+            raise InputError(what, where=of_runs[0], remedy="Leave it out, or leave out --twin.")
         from graphkit.plugins.access.twins import ASKED, twins, twins_in_words
 
         if dry_run:

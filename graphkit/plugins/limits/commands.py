@@ -12,6 +12,8 @@ from graphkit.errors import InputError
 from graphkit.records.option_values import timed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphkit.plugins.limits.run_budget import RunBudget
 
 
@@ -29,7 +31,7 @@ class LimitOptions:
     max_calls: int | None = option("--max-calls N", "Stop before more than N calls; each try is one.", min=0)
     max_time: float | None = option("--max-time TIME", "Begin no call after TIME, such as 30min.", parser=_time)
 
-    def instead(self, session: object, repeat: int | None, dry_run: bool) -> bool:
+    def instead(self, session: object, repeat: int | None, dry_run: bool, of_runs: Sequence[str]) -> bool:
         """Return False: a limit holds for a run."""
         return False
 

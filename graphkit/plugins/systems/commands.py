@@ -77,11 +77,11 @@ class TryOptions:
 class RunExtras(Protocol):
     """An addition of a plug-in to a run, with its options (entry points of ``graphkit.options.run``)."""
 
-    def instead(self, session: Session, repeat: int | None, dry_run: bool) -> bool:
+    def instead(self, session: Session, repeat: int | None, dry_run: bool, of_runs: Sequence[str]) -> bool:
         """Do what the options ask for in place of a run; return whether they ask for that.
 
         ``repeat`` is how often each system is repeated in the session; None if it isn't. In a ``dry_run`` the calls are
-        only counted.
+        only counted. ``of_runs`` are the options that were given and that only a run can heed.
         """
         ...
 
@@ -156,7 +156,9 @@ def run(
             source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say
         )
     session.budget = next((found for one in extras.values() if (found := one.budget()) is not None), None)
-    if any(one.instead(session, drawn.repeat, dry_run) for one in extras.values()):
+    given = {"--on": workers.on, "--out": out, "--retry-failed": tries.retry_failed or None}
+    of_runs = [name for name, value in given.items() if value is not None]
+    if any(one.instead(session, drawn.repeat, dry_run, of_runs) for one in extras.values()):
         return
     if dry_run:
         _show_calls(session)

@@ -307,6 +307,15 @@ def test_somebody_has_to_ask(world: Path) -> None:
     assert "no question has a principal" in refused.err
 
 
+@pytest.mark.parametrize("options", [("-o", "kept"), ("--on", "processes=2"), ("--retry-failed",)])
+def test_options_of_runs_are_refused(world: Path, options: tuple[str, ...]) -> None:
+    """No run is kept and no worker asks, so an option about them isn't ignored without a word."""
+    asked = ("--as", "web-team", "--twin", "--system", "hop=filters:each_hop")
+    refused = inside("run", "data", *asked, *options, cwd=world, code=2)
+    assert "--twin keeps no run, and asks in this process" in refused.err
+    assert not (world / "kept").exists()
+
+
 def test_a_failure_on_one_side_is_a_difference() -> None:
     """A system that fails without the forbidden part depends on it."""
     whole = Answer(run="r", question_id="q", answer="x")
