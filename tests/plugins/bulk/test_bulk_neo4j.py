@@ -160,7 +160,8 @@ def killed_when(process: subprocess.Popen[bytes], reached: Callable[[], bool], n
     """Kill a process with -9 when something is reached, and return what is noted just before."""
     deadline = time.monotonic() + 300
     while not reached():
-        assert process.poll() is None, "the process ended before it could be killed"
+        if process.poll() is not None:
+            pytest.fail(f"the process ended before it could be killed: {process.communicate()[1].decode()}")
         assert time.monotonic() < deadline
         time.sleep(0.01)
     found = noted()
