@@ -24,7 +24,7 @@ DECLINED = (
     *("Nie mam dostępu.", "У меня нет доступа.", "Buna erişimim yok.", "我没有权限。", "アクセスできません。"),
     *("접근 권한이 없습니다.", "As an AI, I cannot answer.", "Not specified in the context.", "信息不足"),
     *("There isn't enough information.", "The question's premise is false.", "I lack the information to answer."),
-    # Systems that are told to say so, as by CRAG; and what isn't in the documents, in several languages.
+    # What CRAG asks systems to say, and that the documents lack the answer, in several languages.
     *("Invalid question", "Not specified.", "No results found.", "Cannot be determined from the given information."),
     *(
         "The information is not provided in the context.",

@@ -134,27 +134,8 @@ def run(
     """
     from contextlib import redirect_stdout
 
-    from graphkit.files.dataset import Dataset
-    from graphkit.plugins.systems.importing import load_system, repeated, unique
-    from graphkit.plugins.systems.session import Session, plan
-    from graphkit.scoring.chosen_questions import ChosenQuestions
-
-    systems, conditions = what.system or [], what.condition or []
-    if not systems and not conditions:
-        raise InputError("there is nothing to run", remedy="Name a system: --system package.module:callable.")
-    limits, resources = tries.limits(), workers.reserved()
-    source, problems = Dataset(dataset), reading.problems()
-    picked = None if drawn.where is None else ChosenQuestions.of(source, drawn.where)
-    planned = plan(source, problems, drawn.sample, drawn.seed, None if picked is None else picked.ids)
-    if picked is not None:
-        say(f"note: {picked}")
-    with redirect_stdout(sys.stderr):  # the output of systems must not mix with the output of this command
-        asked = unique([*map(load_system, systems), *(_condition(text, baselines, limits) for text in conditions)])
-        chosen = unique(repeated(asked, drawn.repeat))
-        folder = out or source.folder / "runs"
-        session = Session(
-            source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say
-        )
+    resources = workers.reserved()
+    session = _session(dataset, what, baselines, drawn, tries, prices, reading, out)
     session.budget = next((found for one in extras.values() if (found := one.budget()) is not None), None)
     given = {"--on": workers.on, "--out": out, "--retry-failed": tries.retry_failed or None}
     of_runs = [name for name, value in given.items() if value is not None]
@@ -163,12 +144,46 @@ def run(
     if dry_run:
         _show_calls(session)
         return
+    planned = session.plan
     with redirect_stdout(sys.stderr):
-        done, summaries = _asked(session, len(planned.questions) * len(chosen), workers.on, resources)
-    print_problems(problems)
+        done, summaries = _asked(session, len(planned.questions) * len(session.systems), workers.on, resources)
+    print_problems(session.problems)
     sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
     present(lambda: _show(summaries, planned, drawn), *({**one.as_json(), "sample": sample} for one in summaries))
     _end(done, session, summaries)
+
+
+def _session(
+    dataset: Path,
+    what: SystemOptions,
+    baselines: Mapping[str, Condition],
+    drawn: SampleOptions,
+    tries: TryOptions,
+    prices: PriceOptions,
+    reading: ReadingOptions,
+    out: Path | None,
+) -> Session:
+    """Return the systems with the questions that they are asked; raise an InputError if the options name none."""
+    from contextlib import redirect_stdout
+
+    from graphkit.files.dataset import Dataset
+    from graphkit.plugins.systems.importing import load_system, repeated, unique
+    from graphkit.plugins.systems.session import Session, plan
+    from graphkit.scoring.chosen_questions import ChosenQuestions
+
+    systems, conditions = what.system or [], what.condition or []
+    if not systems and not conditions:
+        raise InputError("there is nothing to run", remedy="Name a system: --system package.module:callable.")
+    limits, source, problems = tries.limits(), Dataset(dataset), reading.problems()
+    picked = None if drawn.where is None else ChosenQuestions.of(source, drawn.where)
+    planned = plan(source, problems, drawn.sample, drawn.seed, None if picked is None else picked.ids)
+    if picked is not None:
+        say(f"note: {picked}")
+    with redirect_stdout(sys.stderr):  # the output of systems must not mix with the output of this command
+        asked = unique([*map(load_system, systems), *(_condition(text, baselines, limits) for text in conditions)])
+        chosen = unique(repeated(asked, drawn.repeat))
+    folder = out or source.folder / "runs"
+    return Session(source, planned, chosen, folder, limits, prices.prices(), what.k, tries.retry_failed, problems, say)
 
 
 def _end(done: bool, session: Session, summaries: Sequence[RunSummary]) -> None:

@@ -98,7 +98,7 @@ def test_a_member_that_fails(run: Path) -> None:
 
 
 def test_a_failed_verdict_replaces_no_former_one(run: Path) -> None:
-    """Where a server fails that is asked anew, the former grades on the same answers stay, and the jury counts them.
+    """If a server fails when it is asked again, its earlier grades of the same answers stay, and the jury counts them.
 
     c called both answers wrong. Now it has no verdict on q1, so that its "wrong" stays there, and calls q2 right: two
     of three then call q2 right (a and c). Another version of the judge (`--context-tokens`) replaces all its grades.

@@ -110,7 +110,7 @@ def test_an_unknown_cost_is_refused(ten: Path) -> None:
 
 
 def test_failures_without_a_cost_end(ten: Path) -> None:
-    """Where no cost is known, ten failed tries are the most: with a retry five questions fail, and five are left."""
+    """While no cost is known, ten failed tries end a run: with a retry each, five questions fail and five are left."""
     arguments = ("run", "data", "--system", "limited:failing", "--max-cost", 1)
     done = inside(*arguments, "--retries", 1, cwd=ten, code=1)
     assert "stopped by --max-cost 1, since 10 tries failed and no cost is known: 5 answers missing" in done.err

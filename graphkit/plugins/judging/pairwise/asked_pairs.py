@@ -159,8 +159,8 @@ class PairsToJudge:
         place = files[0].with_name(PLACE)
         given = cls(source, files, tuple(runs), tuple(criteria), trials, differential, chosen, place)
         if not given.questions:
-            stale = counted(len(runs[0].questions), "question")
-            raise InputError(f"there is nothing to compare: of {stale}, all have stale gold", remedy="Renew the gold.")
+            what = f"there is nothing to compare: the gold of each question is stale ({len(runs[0].questions)})"
+            raise InputError(what, remedy="Renew the gold.")
         return given
 
     def __str__(self) -> str:

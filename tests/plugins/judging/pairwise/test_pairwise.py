@@ -198,7 +198,7 @@ def test_mistakes(runs: list[Path]) -> None:
     stale = [{"id": one, "question": "What?", "stale": "moved"} for one in ANSWERS["a"]]
     write_jsonl(folder / "stale" / "questions.jsonl", stale)
     unasked = compare(runs, "--dataset", "stale", "--fail-under", "win_rate=0.5", code=2).err
-    assert "there is nothing to compare: of 4 questions, all have stale gold" in unasked
+    assert "there is nothing to compare: the gold of each question is stale (4)" in unasked
     for text, what in (
         ('directness = "x"', "is a built-in criterion"),
         ("cites = 3", "has no text"),
