@@ -47,8 +47,8 @@ class Access:
     dialect: ClassVar[Dialect] = Dialect()
     address_remedy: ClassVar[str] = "Write NEO4J_URI as bolt://HOST:7687 or neo4j+s://HOST."
     unreachable_remedy: ClassVar[str] = (
-        "Check NEO4J_URI and that the server runs (docker compose up -d; graphkit db status), "
-        "or unset NEO4J_URI to use the embedded database."
+        "Check the address (--neo4j-uri, NEO4J_URI) and that the server runs (docker compose up -d; graphkit db "
+        "status). Without an address graphkit uses the embedded database."
     )
     database_remedy: ClassVar[str] = "Set NEO4J_DATABASE to one that it has; Neo4j's own default is neo4j."
     write_remedy: ClassVar[str] = (
