@@ -40,7 +40,7 @@ MOST_ROWS = 10_000
 GRACE = 5.0
 
 #: ``CYPHER 5 planner=cost`` before a query, which the embedded database doesn't read.
-_VERSION = re.compile(r"\A\s*CYPHER(?:\s+(?:(\d+)(?:\.\d+)?|\w+\s*=\s*\w+))*\s+(?=[A-Za-z(/])", re.IGNORECASE)
+_VERSION = re.compile(r"\A\s*CYPHER(?:\s+(?:(\d{1,4})(?:\.\d+)?|\w+\s*=\s*\w+))*\s+(?=[A-Za-z(/])", re.IGNORECASE)
 _PREFIX = "the query can't be run: "
 _UNTRACED = "the query that traces it failed"
 _NOT_TRACED = "only its rows were asked for"

@@ -275,6 +275,8 @@ def test_prefixes_of_a_query(runner: QueryRunner) -> None:
     reason = "LET is no clause of Cypher 5, but Cypher 25 may allow it; ask a Neo4j server"
     assert (outcome.error, outcome.unsupported) == (None, reason)
     assert runner.run("CYPHER 25 MATCH (t:Table) RETURN t.id").nodes == ("db:orders.sql",)
+    # More digits than Python reads as a number are no version.
+    assert runner.run(f"CYPHER {'9' * 5000} {let}").error
 
 
 def test_a_name_that_is_a_keyword(runner: QueryRunner) -> None:
