@@ -130,7 +130,7 @@ class Neo4j(KnownDialect):
 
     def version(self, agent: str) -> str | None:
         """Read ``Neo4j/5.26.0`` with no text after it: other databases begin like this and then add their name."""
-        found = re.fullmatch(r"Neo4j/(\d+)\.(\d+)(\S*)", agent.strip())
+        found = re.fullmatch(r"Neo4j/(\d{1,9})\.(\d{1,9})(\S*)", agent.strip())
         if found is None:
             return None
         if (int(found.group(1)), int(found.group(2))) < self.minimum:

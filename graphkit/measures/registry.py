@@ -83,7 +83,7 @@ _GIVEN = (
 _BY_NAME = {name.casefold(): kind for kind in MEASURES for name in (kind.__name__, *kind.aliases)}
 #: A measure as harnesses name it: `retrieval-hit-at-k`, `recall_at_5`, `precision@k`.
 _HARNESS = re.compile(r"(?:retrieval[-_ ])?(?P<name>[a-z]\w*?(?:[-_ ]\w+?)*?)(?:(?:[-_ ]at[-_ ]|@)(?P<k>k|\d+))?", re.I)
-_TEXT = re.compile(r"\s*(?P<name>\w+|[\w.]+:[\w.<>]+)\s*(?:\((?P<args>.*)\))?\s*(?:@\s*(?P<k>-?\d+))?\s*\Z", re.DOTALL)
+_TEXT = re.compile(r"\s*(?P<name>\w+|[\w.]+:[\w.<>]+)\s*(?:\((?P<args>.*)\))?\s*(?:@\s*(?P<k>-?\d{1,9}))?\s*\Z", re.S)
 
 
 def register(kind: type[Kind]) -> type[Kind]:

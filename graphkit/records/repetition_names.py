@@ -8,7 +8,7 @@ from collections.abc import Iterable
 #: The fields by which a log numbers several answers to one question.
 TRIALS = ("trial", "sample", "epoch", "attempt", "repeat")
 
-_REPETITION = re.compile(r"(?P<name>.+)@(?P<number>[1-9][0-9]*)", re.DOTALL)
+_REPETITION = re.compile(r"(?P<name>.+)@(?P<number>[1-9][0-9]{0,8})", re.DOTALL)
 
 
 def repetition_name(name: str, number: int) -> str:

@@ -12,6 +12,7 @@ from scipy import stats
 
 import graphkit
 from graphkit.analysis.repetitions import components, repetitions
+from graphkit.records.repetition_names import repetition_of
 from graphkit.scoring.options import EvaluationOptions
 from tests.helpers.cli import inside
 from tests.helpers.systems import TEN
@@ -217,3 +218,9 @@ def test_other_gold_and_single_runs_are_no_repetitions(answered: Path) -> None:
     """One run isn't repeated, and runs of other names aren't repetitions."""
     first = graphkit.evaluate(answered / "runs" / "mine@1.jsonl", measures=["EdgeRecall"])
     assert repetitions([first]) == []
+
+
+def test_a_name_with_more_digits_than_repetitions() -> None:
+    """Python doesn't read 5,000 digits as a number, so such a name is that of a run like any other."""
+    assert repetition_of("mine@12") == ("mine", 12)
+    assert repetition_of(f"mine@{'9' * 5000}") is None

@@ -281,6 +281,7 @@ def test_no_two_measures_share_a_name() -> None:
         ("EdgeRecal", "EdgeRecall"),  # the closest name is suggested
         ("ndgc@10", "nDCG"),
         ("", "no measure is called ''"),
+        pytest.param(f"nDCG@{'9' * 5000}", "no measure is called 'nDCG@999", id="digits"),
         ("!!", "no measure"),
         ("nDCG@ten", "no measure"),
         ("nDCG@0", "k must be a whole number of at least 1"),

@@ -164,7 +164,7 @@ def _range_size(tokens: list[str]) -> int | None:
     """Return the number of entries of a range of literal numbers, from its parenthesis on; None for any other."""
     if ")" not in tokens or tokens[0] != "(":
         return None
-    found = re.fullmatch(r"\((-?\d+),(-?\d+)(?:,(-?\d+))?\)", "".join(tokens[: tokens.index(")") + 1]))
+    found = re.fullmatch(r"\((-?\d{1,19}),(-?\d{1,19})(?:,(-?\d{1,19}))?\)", "".join(tokens[: tokens.index(")") + 1]))
     if found is None:
         return None
     first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)

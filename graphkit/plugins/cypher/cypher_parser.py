@@ -39,6 +39,8 @@ from graphkit.plugins.cypher.cypher_text import (
     Where,
 )
 
+#: The most digits of a whole number, as many as one of 64 bits has.
+_DIGITS = 19
 #: The deepest nesting of brackets that is read; a generated query has three or four.
 DEEPEST = 60
 
@@ -919,7 +921,7 @@ class _Parser:
 
     def whole_number(self, position: int) -> int:
         text = self.tokens[position].text
-        if not text.isdigit():
+        if not text.isdigit() or len(text) > _DIGITS:
             self.expected(position, "a whole number")
         return int(text)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from graphkit.plugins.logs.definitions import definition, indent_of
 
-_HUNK = re.compile(r"@@ -(?P<start>\d+)(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@ ?(?P<heading>.*)")
+_HUNK = re.compile(r"@@ -(?P<start>\d{1,9})(?:,(?P<old>\d{1,9}))? \+\d+(?:,(?P<new>\d{1,9}))? @@ ?(?P<heading>.*)")
 #: The folders that git puts before the two states of a file: a and b, or of the index, worktree, commit or object.
 _PREFIXES = frozenset("abciwo12")
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")

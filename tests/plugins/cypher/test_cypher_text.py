@@ -180,6 +180,9 @@ def test_comparisons_and_properties() -> None:
         ("MATCH n RETURN n", "expected a node in parentheses, found 'n'", 1, 7),
         ("MATCH (n)-[:X](m) RETURN n", "expected the end of the pattern, found '-'", 1, 10),
         ("MATCH (n)-[:X]-> RETURN n", "expected a node, found 'RETURN'", 1, 18),
+        pytest.param(
+            f"MATCH (n)-[*{'9' * 5000}]->(m) RETURN n", "expected a whole number, found '999", 1, 13, id="digits"
+        ),
         ("MATCH (n:) RETURN n", "expected a label or type, found ')'", 1, 10),
         ("MATCH (n) RETURN", "expected a column, found the end", 1, 17),
         ("MATCH (n) RETURN n; MATCH (m) RETURN m", "several statements: graphkit reads one", 1, 19),

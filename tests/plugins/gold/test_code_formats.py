@@ -101,6 +101,8 @@ def test_swe_bench_that_only_adds(tmp_path: Path) -> None:
         ("@@ -1,2 +1,2 @@ func (s *Store) Get() {\n-\treturn 1\n+\treturn 2\n }", ["Get"]),
         ("@@ -1,2 +1,2 @@ static int parse(const char *text)\n-    return 1;\n+    return 2;\n }", ["parse"]),
         ("@@ -1 +1 @@ if (x) {\n-    return 1;\n+    return 2;\n\\ No newline at end of file", []),
+        # No file has so many lines.
+        pytest.param(f"@@ -{'9' * 5000} +1 @@\n-def f(): ...", [], id="digits"),
     ],
 )
 def test_symbols_of_a_hunk(hunk: str, symbols: list[str]) -> None:
